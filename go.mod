@@ -1,0 +1,3 @@
+module github.com/kubectl-dnsprobe/kubectl-dnsprobe
+
+go 1.26.0

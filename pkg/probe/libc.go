@@ -1,0 +1,34 @@
+package probe
+
+// Libc names whose resolver a resolution follows.
+type Libc string
+
+// The resolvers that can be followed.
+const (
+	Glibc Libc = "glibc"
+	Musl  Libc = "musl"
+	Go    Libc = "go"
+	CAres Libc = "cares"
+)
+
+// ResolverSource says how the resolver of a run was chosen.
+type ResolverSource string
+
+// How a resolver was chosen.
+const (
+	SourceDetected ResolverSource = "detected"
+	SourceFlag     ResolverSource = "flag"
+	SourceAssumed  ResolverSource = "assumed"
+)
+
+// Resolver is the libc that a run follows, and why.
+type Resolver struct {
+	Libc Libc `json:"libc"`
+	// Version is the upstream version ("2.36"), empty when unknown.
+	Version string `json:"version"`
+	// Build is the distribution's full version where it was found ("2.36-9+deb12u14").
+	Build  string         `json:"build,omitempty"`
+	Source ResolverSource `json:"source"`
+	// Why is one sentence: what was read, or what was assumed for lack of it.
+	Why string `json:"why"`
+}
