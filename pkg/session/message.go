@@ -49,7 +49,7 @@ type Message struct {
 	// ID names a request; it is chosen by the client that makes it and unique in its session ("alice-3").
 	ID      string       `json:"id,omitempty"`
 	Hello   *Hello       `json:"hello,omitempty"`
-	Resolve *Resolve     `json:"resolve,omitempty"`
+	Resolve *probe.Ask   `json:"resolve,omitempty"`
 	Event   *probe.Event `json:"event,omitempty"`
 	Person  *Person      `json:"person,omitempty"`
 	Reason  string       `json:"reason,omitempty"`
@@ -76,17 +76,4 @@ type Hello struct {
 type Person struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
-}
-
-// Resolve asks for one resolution in the target. Its events carry the message's ID as their resolution.
-type Resolve struct {
-	Host    string        `json:"host"`
-	Variant probe.Variant `json:"variant,omitzero"`
-	// Libc and LibcVersion override what was detected; empty means as detected.
-	Libc        probe.Libc `json:"libc,omitempty"`
-	LibcVersion string     `json:"libcVersion,omitempty"`
-	// Types are the types to ask for; empty means both, as an AF_UNSPEC call does.
-	Types []probe.QueryType `json:"types,omitempty"`
-	// Timeout bounds the whole resolution; 0 means the hub's own bound.
-	Timeout probe.Millis `json:"timeoutMs,omitempty"`
 }
