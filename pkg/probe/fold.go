@@ -10,6 +10,8 @@ const MaxAttempts = 1 << 14
 type Fold struct {
 	run   Run
 	index map[string]int
+	// last is the newest Event.Seq seen: a client that reconnects can be sent an event twice.
+	last int64
 }
 
 // FoldAll returns the run that events tell.
@@ -41,6 +43,12 @@ func (f *Fold) Resolution(id string) *Resolution {
 
 // Add takes in one event.
 func (f *Fold) Add(ev Event) {
+	if ev.Seq != 0 {
+		if ev.Seq <= f.last {
+			return
+		}
+		f.last = ev.Seq
+	}
 	switch ev.Kind {
 	case KindRun:
 		if ev.Run != nil {
