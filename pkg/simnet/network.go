@@ -1,0 +1,271 @@
+package simnet
+
+import (
+	"container/heap"
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net/netip"
+	"time"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
+)
+
+// maxPending bounds the events under way in a Network.
+const maxPending = 1 << 16
+
+// Options of a Network.
+type Options struct {
+	// Start is the virtual time at the beginning; zero means 2026-01-01T00:00:00Z, so that runs can be compared.
+	Start time.Time
+	// Seed decides ids and losses.
+	Seed uint64
+	// State is what the servers remember; nil means servers that were never asked. Networks that follow each other can
+	// share one.
+	State *State
+	// Pace is how many real seconds a virtual second takes: 0 jumps from event to event, 1 runs in real time.
+	Pace float64
+}
+
+// Network is a resolver.Network over a World, in virtual time.
+type Network struct {
+	ctx   context.Context
+	world *World
+	state *State
+	ids   *rand.Rand
+	pace  float64
+
+	start, now time.Time
+	wallStart  time.Time
+
+	sockets map[resolver.Socket]*socket
+	opened  resolver.Socket
+	pending eventQueue
+	seq     int
+}
+
+type socket struct {
+	transport probe.Transport
+	server    netip.AddrPort
+	connected bool
+	// flows has the time of the first datagram to each server.
+	flows map[netip.AddrPort]time.Time
+	// established is set once a TCP handshake is through; ended once the server closed or reset.
+	established, ended bool
+	// lastReply keeps the order of a stream.
+	lastReply time.Time
+}
+
+var _ resolver.Network = (*Network)(nil)
+
+// New returns a Network over w. Poll fails with ctx's error once ctx has ended, also while it waits for the pace.
+func New(ctx context.Context, w *World, o Options) *Network {
+	if o.Start.IsZero() {
+		o.Start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+	}
+	if o.State == nil {
+		o.State = NewState(o.Seed)
+	}
+	return &Network{
+		ctx: ctx, world: w, state: o.State, pace: o.Pace,
+		ids:   rand.New(rand.NewPCG(o.Seed, 0xd1b54a32d192ed03)),
+		start: o.Start, now: o.Start, wallStart: time.Now(),
+		sockets: map[resolver.Socket]*socket{},
+	}
+}
+
+// Now returns the virtual time.
+func (n *Network) Now() time.Time { return n.now }
+
+// Random16 returns the next number of the seed's sequence.
+func (n *Network) Random16() uint16 { return uint16(n.ids.Uint32()) }
+
+// LocalPort returns 0: modelled sockets have no port.
+func (n *Network) LocalPort(resolver.Socket) uint16 { return 0 }
+
+// Open opens a socket; a TCP socket starts its handshake.
+func (n *Network) Open(t probe.Transport, server netip.AddrPort, o resolver.OpenOptions) (resolver.Socket, error) {
+	n.opened++
+	s := &socket{transport: t, server: server, connected: o.Connected, flows: map[netip.AddrPort]time.Time{}}
+	n.sockets[n.opened] = s
+	if t != probe.TCP {
+		return n.opened, nil
+	}
+	ev := resolver.Event{Kind: resolver.EventConnected, Socket: n.opened}
+	r := n.world.Connect(server.Addr())
+	switch {
+	case server.Port() != 53 || r.Refused:
+		ev.Kind, ev.Err = resolver.EventError, resolver.ErrRefused
+	case r.Silent:
+		ev.Kind, ev.Err, r.Delay = resolver.EventError, resolver.ErrConnectTimedOut, ConnectTimeout
+	}
+	return n.opened, n.push(n.now.Add(r.Delay), ev)
+}
+
+// Send sends queries and schedules what comes of them.
+func (n *Network) Send(id resolver.Socket, to netip.AddrPort, queries ...resolver.Query) error {
+	s, ok := n.sockets[id]
+	if !ok {
+		return fmt.Errorf("send on socket %d: it is not open", id)
+	}
+	if s.transport == probe.TCP {
+		return n.sendStream(id, s, queries)
+	}
+	if s.connected {
+		to = s.server
+	}
+	for _, q := range queries {
+		if err := n.sendDatagram(id, s, to, q); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (n *Network) sendDatagram(id resolver.Socket, s *socket, to netip.AddrPort, q resolver.Query) error {
+	first, known := s.flows[to]
+	if !known {
+		s.flows[to] = n.now
+	}
+	r := n.world.React(n.state, q, to.Addr(), probe.UDP)
+	raced := known && first.Equal(n.now) && n.state.chance(n.world.PairRace)
+	switch {
+	case to.Port() != 53 || r.Refused:
+		// An unconnected socket never sees the ICMP error.
+		if !s.connected {
+			return nil
+		}
+		return n.push(n.now.Add(r.Delay), resolver.Event{Kind: resolver.EventError, Socket: id, Err: resolver.ErrRefused})
+	case r.Silent || raced:
+		return nil
+	}
+	return n.push(n.now.Add(r.Delay), resolver.Event{Kind: resolver.EventReply, Socket: id, From: to, Reply: r.Reply})
+}
+
+var errNotConnected = errors.New("the connection does not stand")
+
+func (n *Network) sendStream(id resolver.Socket, s *socket, queries []resolver.Query) error {
+	switch {
+	case !s.established:
+		return fmt.Errorf("send over tcp to %s: %w", s.server, errNotConnected)
+	case s.ended:
+		return resolver.ErrReset
+	}
+	for _, q := range queries {
+		r := n.world.React(n.state, q, s.server.Addr(), probe.TCP)
+		at := n.now.Add(r.Delay)
+		if at.Before(s.lastReply) {
+			at = s.lastReply
+		}
+		if r.Reset {
+			s.ended = true
+			return n.push(at, resolver.Event{Kind: resolver.EventError, Socket: id, Err: resolver.ErrReset})
+		}
+		if !r.Silent {
+			s.lastReply = at
+			if err := n.push(at, resolver.Event{Kind: resolver.EventReply, Socket: id, From: s.server, Reply: r.Reply}); err != nil {
+				return err
+			}
+		}
+		if r.Close {
+			s.ended = true
+			return n.push(at, resolver.Event{Kind: resolver.EventClosed, Socket: id})
+		}
+	}
+	return nil
+}
+
+// Poll moves the clock to the next event or to the deadline, whichever is first. At the same instant an event comes before
+// the deadline, and events come in the order in which they were caused.
+func (n *Network) Poll(deadline time.Time) (resolver.Event, error) {
+	if err := n.ctx.Err(); err != nil {
+		return resolver.Event{}, err
+	}
+	for len(n.pending) > 0 {
+		next := n.pending[0]
+		if !deadline.IsZero() && next.At.After(deadline) {
+			break
+		}
+		if err := n.advance(next.At); err != nil {
+			return resolver.Event{}, err
+		}
+		heap.Pop(&n.pending)
+		s, open := n.sockets[next.Socket]
+		if !open {
+			continue
+		}
+		if next.Kind == resolver.EventConnected {
+			s.established = true
+		}
+		return next.Event, nil
+	}
+	if deadline.IsZero() {
+		return resolver.Event{}, resolver.ErrNothingComes
+	}
+	if err := n.advance(deadline); err != nil {
+		return resolver.Event{}, err
+	}
+	return resolver.Event{Kind: resolver.EventDeadline, At: n.now}, nil
+}
+
+// Close closes a socket.
+func (n *Network) Close(id resolver.Socket) { delete(n.sockets, id) }
+
+// Sleep moves the clock on as if the process had done something else meanwhile; what arrives waits.
+func (n *Network) Sleep(d time.Duration) error { return n.advance(n.now.Add(d)) }
+
+// advance moves the clock to at, and waits until real time has caught up with the pace.
+func (n *Network) advance(at time.Time) error {
+	if !at.After(n.now) {
+		return nil
+	}
+	n.now = at
+	if n.pace <= 0 {
+		return nil
+	}
+	due := n.wallStart.Add(time.Duration(float64(at.Sub(n.start)) * n.pace))
+	wait := time.NewTimer(time.Until(due))
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+		return nil
+	case <-n.ctx.Done():
+		return n.ctx.Err()
+	}
+}
+
+func (n *Network) push(at time.Time, ev resolver.Event) error {
+	if len(n.pending) >= maxPending {
+		return fmt.Errorf("over %d events under way in the modelled network", maxPending)
+	}
+	ev.At = at
+	n.seq++
+	heap.Push(&n.pending, queued{Event: ev, seq: n.seq})
+	return nil
+}
+
+type queued struct {
+	resolver.Event
+	seq int
+}
+
+// eventQueue is a heap by time, then by the order in which events were caused.
+type eventQueue []queued
+
+func (q eventQueue) Len() int { return len(q) }
+func (q eventQueue) Less(i, j int) bool {
+	if !q[i].At.Equal(q[j].At) {
+		return q[i].At.Before(q[j].At)
+	}
+	return q[i].seq < q[j].seq
+}
+func (q eventQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
+func (q *eventQueue) Push(x any)   { *q = append(*q, x.(queued)) }
+func (q *eventQueue) Pop() any {
+	old := *q
+	last := old[len(old)-1]
+	*q = old[:len(old)-1]
+	return last
+}
