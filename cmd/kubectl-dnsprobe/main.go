@@ -1,0 +1,30 @@
+// Command kubectl-dnsprobe is the kubectl plugin. Only the edge of the process is here: streams, signals, exit code.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/cli"
+)
+
+func main() { os.Exit(run()) }
+
+func run() int {
+	// A reader of our output that goes away is an error like others (EPIPE), so that the session in the pod is closed in
+	// good order, instead of a death on the spot.
+	signal.Ignore(syscall.SIGPIPE)
+
+	// The first signal asks to stop; after it the default holds again, so that the second one kills.
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	go func() {
+		<-ctx.Done()
+		stop()
+	}()
+	return cli.Main(ctx, os.Args, genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})
+}

@@ -1,0 +1,161 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+)
+
+// askFlags say what is asked; every command that resolves has them. complete turns them into an asking.
+type askFlags struct {
+	libc    string
+	types   []string
+	set     []string
+	also    []string
+	timeout time.Duration
+	bare    bool
+}
+
+func (f *askFlags) add(fs *pflag.FlagSet) {
+	fs.StringVar(&f.libc, "libc", "auto", "whose resolver to follow: auto, or glibc (with a version: glibc-2.36)")
+	fs.StringSliceVar(&f.types, "type", []string{"A", "AAAA"}, "types to ask for")
+	fs.StringArrayVar(&f.set, "set", nil, "also try with a resolv.conf option changed: ndots=2, use-vc, or several: ndots=2,use-vc (repeatable)")
+	fs.StringSliceVar(&f.also, "also", nil, "names that must keep working with a changed setting (repeatable)")
+	fs.DurationVar(&f.timeout, "timeout", 0, "give up on a resolution after this long (0: when the libc does)")
+	fs.BoolVar(&f.bare, "bare", false, "send only the packets of the resolution itself: no what-if, no check of a patch")
+}
+
+// asking is what a command line asks for.
+type asking struct {
+	// hosts are those given as arguments, also those of --also.
+	hosts, also []string
+	// libc and libcVersion are empty when they are to be detected.
+	libc        probe.Libc
+	libcVersion string
+	types       []probe.QueryType
+	// variants are those of --set, in order.
+	variants []probe.Variant
+	timeout  time.Duration
+	bare     bool
+}
+
+// ask returns the question for one host with the settings as they are.
+func (a asking) ask(host string) probe.Ask {
+	return probe.Ask{
+		Host: host, Libc: a.libc, LibcVersion: a.libcVersion, Types: a.types, AddrConfig: true, Timeout: probe.Millis(a.timeout),
+	}
+}
+
+// complete returns what the flags and the hosts ask for, or a usage error.
+func (f *askFlags) complete(hosts []string) (asking, error) {
+	a := asking{hosts: unique(hosts), also: unique(f.also), timeout: f.timeout, bare: f.bare}
+	for _, h := range slices.Concat(a.hosts, a.also) {
+		if err := checkHost(h); err != nil {
+			return a, err
+		}
+	}
+	if f.timeout < 0 {
+		return a, usageError("", "--timeout %s is negative", f.timeout)
+	}
+	var err error
+	if a.libc, a.libcVersion, err = parseLibc(f.libc); err != nil {
+		return a, err
+	}
+	if a.types, err = parseTypes(f.types); err != nil {
+		return a, err
+	}
+	for _, s := range f.set {
+		v, err := parseVariant(s)
+		if err != nil {
+			return a, err
+		}
+		a.variants = append(a.variants, v)
+	}
+	return a, nil
+}
+
+func parseLibc(s string) (probe.Libc, string, error) {
+	name, version, _ := strings.Cut(s, "-")
+	switch {
+	case s == "auto":
+		return "", "", nil
+	case name == string(probe.Glibc):
+		return probe.Glibc, version, nil
+	}
+	return "", "", usageError("use --libc auto, --libc glibc, or --libc glibc-2.36", "--libc %q is not a resolver this version can follow", s)
+}
+
+// parseTypes returns nil for both types, as an AF_UNSPEC call has it.
+func parseTypes(words []string) ([]probe.QueryType, error) {
+	var types []probe.QueryType
+	for _, w := range words {
+		switch t := probe.QueryType(strings.ToUpper(strings.TrimSpace(w))); t {
+		case probe.TypeA, probe.TypeAAAA:
+			if !slices.Contains(types, t) {
+				types = append(types, t)
+			}
+		default:
+			return nil, usageError("use --type A, --type AAAA, or --type A,AAAA", "--type %q: getaddrinfo asks for A and AAAA only", w)
+		}
+	}
+	if len(types) == 0 {
+		return nil, usageError("use --type A, --type AAAA, or --type A,AAAA", "--type is empty")
+	}
+	if len(types) == 2 {
+		return nil, nil
+	}
+	return types, nil
+}
+
+// numberOptions are the resolv.conf options that take a number, and its bounds (resolv.conf(5)).
+var numberOptions = map[string]int{"ndots": 15, "timeout": 30, "attempts": 5}
+
+// wordOptions are the resolv.conf options without one (resolv.conf(5)).
+var wordOptions = []string{
+	"debug", "edns0", "inet6", "no-aaaa", "no-check-names", "no-reload", "no-tld-query", "rotate", "single-request",
+	"single-request-reopen", "strict-error", "trust-ad", "use-vc",
+}
+
+// parseVariant reads the value of --set: words with commas between, each "name=number" or a word, with a leading "-" to take
+// an option away.
+func parseVariant(s string) (probe.Variant, error) {
+	var v probe.Variant
+	for word := range strings.SplitSeq(s, ",") {
+		word = strings.Replace(strings.TrimSpace(word), "=", ":", 1)
+		name, value, hasValue := strings.Cut(word, ":")
+		most, takesNumber := numberOptions[name]
+		switch {
+		case takesNumber && hasValue:
+			n, err := strconv.Atoi(value)
+			if err != nil || n < 0 || n > most {
+				return v, usageError("", "--set %s: %s takes a number from 0 to %d, not %q", s, name, most, value)
+			}
+			word = fmt.Sprintf("%s:%d", name, n)
+		case takesNumber:
+			return v, usageError(fmt.Sprintf("use --set %s=NUMBER", name), "--set %s: %s needs a number", s, name)
+		case hasValue || !slices.Contains(wordOptions, strings.TrimPrefix(name, "-")):
+			return v, usageError("options with a number: ndots, timeout, attempts; without: "+strings.Join(wordOptions, ", "),
+				"--set %s: %q is not a resolv.conf option", s, word)
+		}
+		v.Options = append(v.Options, word)
+	}
+	v.Name = strings.Join(v.Options, " ")
+	return v, nil
+}
+
+// unique returns s without repetitions, in order.
+func unique(s []string) []string {
+	var out []string
+	for _, e := range s {
+		if !slices.Contains(out, e) {
+			out = append(out, e)
+		}
+	}
+	return out
+}

@@ -1,0 +1,203 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/pflag"
+	"golang.org/x/term"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+)
+
+// The formats of -o.
+const (
+	formatTUI    = "tui"
+	formatText   = "text"
+	formatJSON   = "json"
+	formatYAML   = "yaml"
+	formatNDJSON = "ndjson"
+)
+
+var formats = []string{formatTUI, formatText, formatJSON, formatYAML, formatNDJSON}
+
+// source runs whatever a command does and emits what happens. It ends when all is done; an error means that the tool could not
+// do its work. It may emit from several goroutines.
+type source func(ctx context.Context, emit func(probe.Event)) error
+
+// outputFlags say how a run is shown; every command that resolves has them.
+type outputFlags struct {
+	format string
+	failOn string
+	plain  bool
+	save   string
+}
+
+func (f *outputFlags) add(fs *pflag.FlagSet) {
+	fs.StringVarP(&f.format, "output", "o", "", "how to show the run: "+strings.Join(formats, ", ")+" (default: tui on a terminal, else text)")
+	fs.StringVar(&f.failOn, "fail-on", "", "exit with 4 for findings of this severity or worse: info, warning, critical")
+	fs.BoolVar(&f.plain, "plain", false, "ASCII only and no colour")
+	fs.StringVar(&f.save, "save", "", "write the event stream to this file too")
+}
+
+// output is how a run is shown.
+type output struct {
+	format string
+	// hosts are those whose outcome decides the exit code.
+	hosts  []string
+	failOn probe.Severity
+	plain  bool
+	// save is the file for the event stream; empty for none.
+	save string
+}
+
+// complete settles the format: what the flag says, else the TUI when both ends are terminals.
+func (f *outputFlags) complete(streams genericiooptions.IOStreams, hosts []string) (output, error) {
+	o := output{format: f.format, hosts: hosts, failOn: probe.Severity(f.failOn), plain: f.plain, save: f.save}
+	interactive := isTerminal(streams.In) && isTerminal(streams.Out)
+	switch {
+	case o.format == "" && interactive && !f.plain:
+		o.format = formatTUI
+	case o.format == "":
+		o.format = formatText
+	case !slices.Contains(formats, o.format):
+		return o, usageError("use one of: "+strings.Join(formats, ", "), "-o %q is not a format", o.format)
+	case o.format == formatTUI && !interactive:
+		return o, usageError("use -o text", "-o tui needs a terminal on stdin and stdout")
+	}
+	if o.failOn != "" && severityRank(o.failOn) == 0 {
+		return o, usageError("use one of: info, warning, critical", "--fail-on %q is not a severity", f.failOn)
+	}
+	return o, nil
+}
+
+// isTerminal says whether a stream of the command is a terminal.
+func isTerminal(stream any) bool {
+	f, ok := stream.(*os.File)
+	return ok && term.IsTerminal(int(f.Fd()))
+}
+
+// present runs src, shows it as o says, and returns nil or an error with the exit code.
+func present(ctx context.Context, streams genericiooptions.IOStreams, o output, src source) (err error) {
+	if o.save != "" {
+		file, err := os.Create(o.save)
+		if err != nil {
+			return fmt.Errorf("save the run: %w", err)
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		src = saved(src, file)
+	}
+	run, err := show(ctx, streams, o, src)
+	if isBrokenPipe(err) {
+		// Nobody reads any more: no message, and the code of what is known.
+		return &exitError{code: verdict(run, o.hosts, o.failOn)}
+	}
+	if ctx.Err() != nil || errors.Is(err, context.Canceled) {
+		return &exitError{code: ExitInterrupted}
+	}
+	if err != nil {
+		return err
+	}
+	code := verdict(run, o.hosts, o.failOn)
+	if code == ExitOK {
+		return nil
+	}
+	if code == ExitFailed {
+		return &exitError{code: code, err: errors.New("the run ended before every host was resolved"), next: strings.Join(run.Problems, "\n")}
+	}
+	return &exitError{code: code}
+}
+
+// show runs src behind the face that o names and returns the run as far as it came.
+func show(ctx context.Context, streams genericiooptions.IOStreams, o output, src source) (probe.Run, error) {
+	switch o.format {
+	case formatNDJSON:
+		enc := probe.NewEncoder(streams.Out)
+		return collect(ctx, src, enc.Encode)
+	case formatJSON:
+		return document(ctx, src, func(run probe.Run) error { return writeJSON(streams.Out, run) })
+	case formatYAML:
+		return document(ctx, src, func(run probe.Run) error { return writeYAML(streams.Out, run) })
+	}
+	return probe.Run{}, fmt.Errorf("show the run: no face for -o %s", o.format)
+}
+
+// document runs src and writes the run at its end. A run that failed or was interrupted is written as far as it came, when
+// there is a resolution in it.
+func document(ctx context.Context, src source, write func(probe.Run) error) (probe.Run, error) {
+	run, err := collect(ctx, src, nil)
+	if err != nil && len(run.Resolutions) == 0 {
+		return run, err
+	}
+	return run, errors.Join(err, write(run))
+}
+
+// collect runs src and folds its events, each after it went through each (when that is not nil). An error of each stops src.
+func collect(ctx context.Context, src source, each func(probe.Event) error) (probe.Run, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		mu     sync.Mutex
+		fold   probe.Fold
+		failed error
+	)
+	err := src(ctx, func(ev probe.Event) {
+		mu.Lock()
+		defer mu.Unlock()
+		fold.Add(ev)
+		if each == nil || failed != nil {
+			return
+		}
+		if failed = each(ev); failed != nil {
+			cancel()
+		}
+	})
+	mu.Lock()
+	defer mu.Unlock()
+	if failed != nil {
+		// What src returned is only the consequence.
+		return fold.Run(), failed
+	}
+	return fold.Run(), err
+}
+
+// saved returns src with every event also written to w. What cannot be saved is a failure of the run: somebody counts on it.
+func saved(src source, w io.Writer) source {
+	return func(ctx context.Context, emit func(probe.Event)) error {
+		enc := probe.NewEncoder(w)
+		_, err := collect(ctx, src, func(ev probe.Event) error {
+			emit(ev)
+			if err := enc.Encode(ev); err != nil {
+				return fmt.Errorf("save the run: %w", err)
+			}
+			return nil
+		})
+		return err
+	}
+}
+
+// writeJSON writes the JSON contract, indented for people.
+func writeJSON(w io.Writer, run probe.Run) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", "  ")
+	return enc.Encode(run)
+}
+
+func writeYAML(w io.Writer, run probe.Run) error {
+	text, err := yaml.Marshal(run)
+	if err != nil {
+		return fmt.Errorf("write the run as YAML: %w", err)
+	}
+	_, err = w.Write(text)
+	return err
+}
