@@ -1,0 +1,42 @@
+package dnsnet
+
+import (
+	"fmt"
+
+	"github.com/miekg/dns"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
+)
+
+// maxNameOctets bounds a name on the wire (RFC 1035 section 3.1).
+const maxNameOctets = 255
+
+// Encode returns the message of q as it goes into a datagram. Names that no message can hold (an empty or too long label,
+// more than 255 octets, no final dot) are an error. Query.Wire is returned as it is.
+func Encode(q resolver.Query) ([]byte, error) {
+	if q.Wire != nil {
+		return q.Wire, nil
+	}
+	var name [maxNameOctets + 1]byte
+	end, err := dns.PackDomainName(q.Name, name[:], 0, nil, false)
+	if err == nil && (end == 0 || end > maxNameOctets) {
+		err = fmt.Errorf("it takes %d octets, of 1 to %d", end, maxNameOctets)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("encode a query for %q: the name does not fit into a message: %w", q.Name, err)
+	}
+	m := dns.Msg{
+		MsgHdr:   dns.MsgHdr{Id: q.ID, RecursionDesired: true, AuthenticatedData: q.AD},
+		Question: []dns.Question{{Name: q.Name, Qtype: resolver.TypeNumber(q.Type), Qclass: dns.ClassINET}},
+	}
+	if q.EDNSSize != 0 {
+		opt := &dns.OPT{Hdr: dns.RR_Header{Name: ".", Rrtype: dns.TypeOPT}}
+		opt.SetUDPSize(q.EDNSSize)
+		m.Extra = []dns.RR{opt}
+	}
+	wire, err := m.Pack()
+	if err != nil {
+		return nil, fmt.Errorf("encode a query for %q: %w", q.Name, err)
+	}
+	return wire, nil
+}
