@@ -1,0 +1,295 @@
+package main
+
+import (
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+//go:embed manifests
+var manifestFiles embed.FS
+
+// Deadlines of the boot: some ten times what an idle machine with two cores takes.
+const (
+	daemonTimeout = time.Minute
+	nodeTimeout   = 90 * time.Second
+	podsTimeout   = 3 * time.Minute
+	lockTimeout   = 10 * time.Minute
+)
+
+// contentPods is how many pods the manifests make: `up` waits for that many to be ready.
+const contentPods = 12
+
+// up brings the cluster to life, or finds it alive, and prints how to use it.
+func up(ctx context.Context, l layout, out io.Writer) error {
+	started := time.Now()
+	if os.Geteuid() != 0 {
+		return errors.New("start the cluster: not root; it needs namespaces, mounts and control groups, so run it with sudo")
+	}
+	unlock, err := lock(ctx)
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if err := healthy(ctx, l); err == nil {
+		if err := refresh(ctx, l); err != nil {
+			return err
+		}
+		say("the cluster is up and healthy (looked for %v)", time.Since(started).Round(10*time.Millisecond))
+		printUse(out, l)
+		return nil
+	}
+	if err := installMissing(ctx); err != nil {
+		return err
+	}
+	all, err := buildAll(ctx, l)
+	if err != nil {
+		return err
+	}
+	archive, err := makeImages(ctx, l, all)
+	if err != nil {
+		return err
+	}
+	booting := time.Now()
+	if err := clearAll(ctx, l); err != nil {
+		return fmt.Errorf("clear what an earlier cluster has left: %w", err)
+	}
+	if err := boot(ctx, l, all, archive); err != nil {
+		return fmt.Errorf("%w\nlook at `ctl logs NAME`; `ctl down` removes what was started", err)
+	}
+	say("booted in %v, %v in all", time.Since(booting).Round(10*time.Millisecond), time.Since(started).Round(10*time.Millisecond))
+	printUse(out, l)
+	return nil
+}
+
+func printUse(out io.Writer, l layout) {
+	fmt.Fprintf(out, "export KUBECONFIG=%s\n", l.kubeconfig("admin"))
+	fmt.Fprintf(out, "export PATH=%s:$PATH\n", l.state("tools"))
+	fmt.Fprintf(out, "# the cluster is only reached from inside its network namespace:\n")
+	fmt.Fprintf(out, "#   nsenter --net=%s kubectl get pods -A\n", l.Netns)
+	fmt.Fprintf(out, "#   nsenter --net=%s bash\n", l.Netns)
+}
+
+// lock keeps two of us from changing the cluster at the same time.
+func lock(ctx context.Context) (unlock func(), err error) {
+	const path = "/run/dnsprobe-cluster.lock"
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("open the lock %s: %w", path, err)
+	}
+	deadline := time.Now().Add(lockTimeout)
+	for {
+		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
+		if err == nil {
+			return func() { file.Close() }, nil
+		}
+		if time.Now().After(deadline) {
+			file.Close()
+			return nil, fmt.Errorf("lock %s: another command has held it for %v", path, lockTimeout)
+		}
+		select {
+		case <-ctx.Done():
+			file.Close()
+			return nil, ctx.Err()
+		case <-time.After(pollInterval):
+		}
+	}
+}
+
+// healthy reports whether a whole cluster runs: every daemon, the API, the node and the pods.
+func healthy(ctx context.Context, l layout) error {
+	for _, name := range daemonNames {
+		if pidOf(l, name) == 0 {
+			return fmt.Errorf("%s does not run", name)
+		}
+	}
+	a, err := newAPI(l)
+	if err != nil {
+		return err
+	}
+	if err := a.get(ctx, "/readyz", nil); err != nil {
+		return err
+	}
+	return a.nodeReady(ctx)
+}
+
+func boot(ctx context.Context, l layout, all []built, archive string) error {
+	joins, s, err := prepare(ctx, l, all)
+	if err != nil {
+		return err
+	}
+	byName := daemons(l)
+	run := func(names ...string) error {
+		for _, name := range names {
+			if err := byName[name].start(l, joins); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err := run("etcd", "containerd", "outside", "kube-apiserver"); err != nil {
+		return err
+	}
+	imported := make(chan error, 1)
+	go func() { imported <- importWhenReady(ctx, l, archive) }()
+	a, err := newAPI(l)
+	if err != nil {
+		return err
+	}
+	err = waitFor(ctx, l, "the API server", daemonTimeout, []string{"etcd", "kube-apiserver"}, func(ctx context.Context) error {
+		return a.get(ctx, "/readyz", nil)
+	})
+	// Both ways on: the import uses the state folder, which may be cleared after an error.
+	if err := errors.Join(err, <-imported); err != nil {
+		return err
+	}
+	if err := run("kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy"); err != nil {
+		return err
+	}
+	var work sync.WaitGroup
+	var applied error
+	work.Go(func() { applied = apply(ctx, l, s) })
+	err = waitFor(ctx, l, "the node", nodeTimeout, daemonNames, a.nodeReady)
+	work.Wait()
+	if err := errors.Join(err, applied); err != nil {
+		return err
+	}
+	return waitFor(ctx, l, "the pods", podsTimeout, daemonNames, func(ctx context.Context) error {
+		return a.podsReady(ctx, contentPods)
+	})
+}
+
+// prepare makes all that has to be there before the first daemon.
+func prepare(ctx context.Context, l layout, all []built) (joins []string, s settings, err error) {
+	for _, folder := range []string{l.Run, l.state("logs"), l.state("pids"), l.state("pod-logs"), l.state("volume-plugins"), l.state("tools")} {
+		if err := os.MkdirAll(folder, 0o755); err != nil {
+			return nil, s, fmt.Errorf("make the cluster's folders: %w", err)
+		}
+	}
+	runc, err := exec.LookPath("runc")
+	if err != nil {
+		return nil, s, fmt.Errorf("find runc: %w", err)
+	}
+	s = newSettings(l, runc, snapshotter(l))
+	if err := linkPrograms(all, l.bin()); err != nil {
+		return nil, s, err
+	}
+	// A folder of its own for people's PATH: the daemons' folder has programs named bridge and server.
+	if err := os.Symlink(l.bin("kubectl"), l.state("tools", "kubectl")); err != nil && !errors.Is(err, os.ErrExist) {
+		return nil, s, fmt.Errorf("link kubectl: %w", err)
+	}
+	if err := saveKernel(l); err != nil {
+		return nil, s, err
+	}
+	if err := writeCertificates(l); err != nil {
+		return nil, s, err
+	}
+	if err := writeConfig(s); err != nil {
+		return nil, s, err
+	}
+	if err := makeNetwork(ctx, l); err != nil {
+		return nil, s, err
+	}
+	mounts, err := readMounts()
+	if err != nil {
+		return nil, s, err
+	}
+	joins, err = makeCgroups(mounts)
+	return joins, s, err
+}
+
+// snapshotter is overlayfs where the state folder's file system can carry it, else plain copies.
+func snapshotter(l layout) string {
+	trial, err := os.MkdirTemp(l.State, "overlay-")
+	if err != nil {
+		return "native"
+	}
+	defer os.RemoveAll(trial)
+	dirs := map[string]string{}
+	for _, name := range []string{"lower", "upper", "work", "merged"} {
+		dirs[name] = filepath.Join(trial, name)
+		if err := os.Mkdir(dirs[name], 0o755); err != nil {
+			return "native"
+		}
+	}
+	options := fmt.Sprintf("lowerdir=%s,upperdir=%s,workdir=%s", dirs["lower"], dirs["upper"], dirs["work"])
+	if err := unix.Mount("overlay", dirs["merged"], "overlay", 0, options); err != nil {
+		return "native"
+	}
+	// The trial's folder is removed next; a mount that stayed would show as a leftover.
+	_ = unix.Unmount(dirs["merged"], unix.MNT_DETACH)
+	return "overlayfs"
+}
+
+func importWhenReady(ctx context.Context, l layout, archive string) error {
+	err := waitFor(ctx, l, "containerd", daemonTimeout, []string{"containerd"}, func(ctx context.Context) error {
+		conn, err := (&net.Dialer{}).DialContext(ctx, "unix", l.containerdSocket())
+		if err != nil {
+			return err
+		}
+		return conn.Close()
+	})
+	if err != nil {
+		return err
+	}
+	return importImages(ctx, l, archive)
+}
+
+// contentsText is everything that is applied to the cluster.
+func contentsText(s settings) (string, error) {
+	text := ""
+	for _, name := range []string{"manifests/coredns.yaml", "manifests/workloads.yaml"} {
+		part, err := renderFile(manifestFiles, name, s)
+		if err != nil {
+			return "", err
+		}
+		text += "---\n" + part
+	}
+	return text, nil
+}
+
+// apply sends the contents with kubectl; the same text a second time changes nothing.
+func apply(ctx context.Context, l layout, s settings) error {
+	text, err := contentsText(s)
+	if err != nil {
+		return err
+	}
+	path := l.state("contents.yaml")
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		return fmt.Errorf("write the contents: %w", err)
+	}
+	return runCommand(ctx, "nsenter", "--net="+l.Netns, l.bin("kubectl"), "--kubeconfig="+l.kubeconfig("admin"),
+		"apply", "--server-side", "--force-conflicts", "-f", path)
+}
+
+// refresh brings a running cluster to the contents of this tree, and waits for its pods. It only
+// asks the API server to change something when the tree has changed.
+func refresh(ctx context.Context, l layout) error {
+	s := newSettings(l, "", "")
+	text, err := contentsText(s)
+	if err != nil {
+		return err
+	}
+	if present, err := os.ReadFile(l.state("contents.yaml")); err != nil || string(present) != text {
+		if err := apply(ctx, l, s); err != nil {
+			return err
+		}
+	}
+	a, err := newAPI(l)
+	if err != nil {
+		return err
+	}
+	return waitFor(ctx, l, "the pods", podsTimeout, daemonNames, func(ctx context.Context) error {
+		return a.podsReady(ctx, contentPods)
+	})
+}
