@@ -67,7 +67,7 @@ var mayImport = map[string][]string{
 	"pkg/target":         {"pkg/resolver", "pkg/probe", "pkg/resolvconf"},
 	"pkg/session":        {"pkg/probe", "pkg/engine", "pkg/resolver", "internal/version"},
 	"pkg/experiment":     {"pkg/engine", "pkg/probe", "pkg/resolvconf", "pkg/resolver", "pkg/simnet"},
-	"pkg/diagnose":       {"pkg/probe", "pkg/resolvconf"},
+	"pkg/diagnose":       {"pkg/probe", "pkg/resolvconf", "pkg/printable"},
 	"pkg/patch":          {"pkg/diagnose", "pkg/experiment", "pkg/probe", "pkg/resolvconf"},
 	"pkg/report":         {"pkg/patch", "pkg/diagnose", "pkg/probe", "pkg/resolvconf", "pkg/printable"},
 	"pkg/tui":            {"pkg/report", "pkg/patch", "pkg/diagnose", "pkg/probe", "pkg/resolvconf", "pkg/printable"},

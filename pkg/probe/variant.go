@@ -11,6 +11,9 @@ type Variant struct {
 	TrailingDot bool `json:"trailingDot,omitempty"`
 }
 
+// VariantDot names the variant that asks for the host as a fully qualified name.
+const VariantDot = "trailing dot"
+
 // Label returns the variant's name for people and traces.
 func (v Variant) Label() string {
 	if v.Name == "" {

@@ -1,0 +1,101 @@
+package diagnose
+
+import (
+	"fmt"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+)
+
+// deadNameserver: one of several nameservers never answers, and another one answers what it left open.
+//
+// With a single nameserver, silence proves nothing about the server: a blocked path looks the same.
+var deadNameserver = rule{class: "dead-nameserver", judge: func(v *view) []probe.Finding {
+	if len(v.now) == 0 {
+		return nil
+	}
+	var order []string
+	servers := map[string]*tally{}
+	for _, r := range v.all {
+		v.count(r, func(server string) *tally {
+			if servers[server] == nil {
+				servers[server] = &tally{sockets: map[socket]bool{}}
+				order = append(order, server)
+			}
+			return servers[server]
+		})
+	}
+	var findings []probe.Finding
+	for _, server := range order {
+		t := servers[server]
+		if t.replies > 0 || len(t.sockets) < samples || t.rescuedBy == "" {
+			continue
+		}
+		findings = append(findings, v.deadFinding(server, t, servers[t.rescuedBy]))
+	}
+	return findings
+}}
+
+// socket is a source port: the numbers of sockets are those of a resolution.
+type socket struct {
+	resolution string
+	number     int
+}
+
+// tally is what a run knows of a nameserver.
+type tally struct {
+	sent, replies int
+	sockets       map[socket]bool
+	// rescuedBy is a server that answered a query which this one left open.
+	rescuedBy string
+	// waited is the longest time that a query waited for this server before it went to another.
+	waited probe.Millis
+	// first points at the first query left open.
+	first probe.Evidence
+}
+
+// count adds the transmissions of r to the tallies.
+func (v *view) count(r *probe.Resolution, of func(server string) *tally) {
+	for i := range r.Attempts {
+		a := &r.Attempts[i]
+		for _, q := range a.Queries {
+			for j, sent := range q.Transmissions {
+				t := of(sent.Server)
+				t.sent++
+				t.sockets[socket{r.ID, sent.Socket}] = true
+				if sent.Received != nil || sent.Reply == probe.ReplyICMPRefused || sent.Reply == probe.ReplyClosed {
+					t.replies++
+					continue
+				}
+				for _, later := range q.Transmissions[j+1:] {
+					if later.Server == sent.Server || later.Received == nil {
+						continue
+					}
+					t.rescuedBy = later.Server
+					t.waited = max(t.waited, later.Sent-sent.Sent)
+					if t.first.Attempt == 0 {
+						t.first = at(r, a, fmt.Sprintf("%s %s: no reply from %s, %s replied after another %s", clean(a.Name), q.Type,
+							clean(host(sent.Server)), clean(host(later.Server)), took(later.Sent-sent.Sent)))
+					}
+					break
+				}
+			}
+		}
+	}
+}
+
+func (v *view) deadFinding(server string, t, rescuer *tally) probe.Finding {
+	return probe.Finding{
+		Severity: severity(v.now[0]),
+		Title: fmt.Sprintf("nameserver %s never replied: 0 replies to %s. %s replied to %d of %d.", clean(host(server)),
+			count(t.sent, "message", "messages"), clean(host(t.rescuedBy)), rescuer.replies, rescuer.sent),
+		Explain: fmt.Sprintf("Each name waits for it first: up to %s were lost that way here. Both halves of the pair are lost, from every source "+
+			"port tried, so this is no race between them.", took(t.waited)),
+		Evidence: []probe.Evidence{t.first},
+		Remedies: []probe.Remedy{
+			{Text: "Take the server out: in the node's resolv.conf, or with dnsPolicy None and a nameserver list of your own.",
+				Gain: fmt.Sprintf("Saves the wait of up to %s for each name tried.", took(t.waited))},
+			{Text: "Until then set the option timeout to 1 in dnsConfig.", Gain: "Shortens the wait to 1 s.",
+				Caveat: "Slow but working servers are then given up on as well."},
+		},
+	}
+}

@@ -1,0 +1,193 @@
+// Package diagnose turns traces and facts into findings: one rule a file, each a function from a run to findings.
+//
+// A rule claims only what the trace proves. What a single run cannot tell apart (a lost reply and a dead backend, a blocked
+// path and a dead server) gets no finding: no verdict is better than a wrong one.
+package diagnose
+
+import (
+	"strings"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+)
+
+// Input is what findings rest on.
+type Input struct {
+	// Run holds the traces and the facts. Its WhatIf and Patch, where present, give the gains of remedies; its Findings are
+	// not read.
+	Run probe.Run
+	// Hosts are the hosts that were asked for. Other resolutions of the run (names that must keep working, variants) serve as
+	// evidence only. Empty means: every host that was resolved under the settings as they are.
+	Hosts []string
+}
+
+// rule judges one class of finding.
+type rule struct {
+	// class is one of the list of verdict classes.
+	class string
+	// judge returns what the run proves, one finding a host or server, in a stable order. Nil is the usual answer.
+	judge func(*view) []probe.Finding
+}
+
+// rules stand in the order of causes: a class explains those below it, so that the first finding is the cause.
+var rules = []rule{
+	deadNameserver,
+	upstreamServFail,
+	timeoutInSearch,
+	servFailInSearch,
+	refusedInSearch,
+	noSuchName,
+	ndotsTooLow,
+	searchWalk,
+	hostsFile,
+	healthy,
+}
+
+// Diagnose returns the findings that in proves, the cause first. It never returns nil, so that JSON shows an empty list.
+func Diagnose(in Input) []probe.Finding {
+	v := newView(in)
+	findings := []probe.Finding{}
+	for _, r := range rules {
+		for _, f := range r.judge(v) {
+			f.Class = r.class
+			if f.Evidence == nil {
+				f.Evidence = []probe.Evidence{}
+			}
+			if f.Remedies == nil {
+				f.Remedies = []probe.Remedy{}
+			}
+			findings = append(findings, f)
+			v.found[r.class] = true
+		}
+	}
+	return findings
+}
+
+// view is a run as the rules look at it.
+type view struct {
+	run  probe.Run
+	zone string
+	// now holds, for each host in order, its first finished resolution under the settings as they are.
+	now []*probe.Resolution
+	// all are the finished resolutions of the run, whatever their variant.
+	all []*probe.Resolution
+	// found are the classes found so far.
+	found map[string]bool
+}
+
+func newView(in Input) *view {
+	v := &view{run: in.Run, zone: probe.ClusterZone(in.Run.Settings.Search), found: map[string]bool{}}
+	wanted := map[string]bool{}
+	for _, h := range in.Hosts {
+		wanted[h] = true
+	}
+	seen := map[string]bool{}
+	for i := range v.run.Resolutions {
+		r := &v.run.Resolutions[i]
+		if r.Outcome == "" {
+			continue
+		}
+		v.all = append(v.all, r)
+		if !asTheyAre(r) || seen[r.Host] || len(wanted) > 0 && !wanted[r.Host] {
+			continue
+		}
+		seen[r.Host] = true
+		v.now = append(v.now, r)
+	}
+	return v
+}
+
+func asTheyAre(r *probe.Resolution) bool { return r.Variant == "" || r.Variant == probe.VariantNow }
+
+// title puts the host before text when the run has more than one.
+func (v *view) title(r *probe.Resolution, text string) string {
+	if len(v.now) < 2 {
+		return text
+	}
+	return clean(r.Host) + ": " + text
+}
+
+// leaves says whether name is known to be asked outside of the cluster.
+func (v *view) leaves(name string) bool { return LeavesCluster(name, v.zone) }
+
+// severity is that of a fault which the host survived or not.
+func severity(r *probe.Resolution) probe.Severity {
+	if r.Outcome == probe.OK {
+		return probe.Warning
+	}
+	return probe.Critical
+}
+
+// dots counts the dots of a host as resolvers do, a final one included.
+func dots(host string) int { return strings.Count(host, ".") }
+
+// decided returns the attempt that decided r, or nil.
+func decided(r *probe.Resolution) *probe.Attempt {
+	for i := range r.Attempts {
+		if r.Attempts[i].Decided {
+			return &r.Attempts[i]
+		}
+	}
+	return nil
+}
+
+// isHost says whether a is the host itself, as-is or through a root element of the search list.
+func isHost(a *probe.Attempt, r *probe.Resolution) bool {
+	return a.Origin == probe.OriginAsIs || strings.TrimSuffix(a.Name, ".") == strings.TrimSuffix(r.Host, ".")
+}
+
+// negative says whether every query of a was answered and none with an address: the name cannot be what was meant.
+func negative(a *probe.Attempt) bool {
+	return (a.Outcome == probe.NXDomain || a.Outcome == probe.NoData) && answered(a)
+}
+
+// answered says whether every query of a got a reply.
+func answered(a *probe.Attempt) bool {
+	for _, q := range a.Queries {
+		if q.Rcode == "" {
+			return false
+		}
+	}
+	return len(a.Queries) > 0
+}
+
+// allReplies says whether every transmission of a was answered, each with rcode.
+func allReplies(a *probe.Attempt, rcode string) bool {
+	n := 0
+	for _, q := range a.Queries {
+		for _, t := range q.Transmissions {
+			if t.Received == nil || t.Reply != rcode {
+				return false
+			}
+			n++
+		}
+	}
+	return n > 0
+}
+
+// silence returns the number of a's transmissions when none of them was answered, refused or closed, else 0.
+func silence(a *probe.Attempt) int {
+	n := 0
+	for _, q := range a.Queries {
+		for _, t := range q.Transmissions {
+			if t.Received != nil || t.Reply != probe.ReplyLost {
+				return 0
+			}
+			n++
+		}
+	}
+	return n
+}
+
+// see is the evidence of what an attempt was answered.
+func (v *view) see(r *probe.Resolution, a *probe.Attempt) probe.Evidence {
+	text := clean(a.Name) + ": " + replies(a) + ", " + took(a.Duration)
+	if v.leaves(a.Name) {
+		text += ", left the cluster"
+	}
+	return at(r, a, text)
+}
+
+// at is evidence that points at an attempt.
+func at(r *probe.Resolution, a *probe.Attempt, text string) probe.Evidence {
+	return probe.Evidence{Text: text, Resolution: r.ID, Attempt: a.N}
+}

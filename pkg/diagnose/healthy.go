@@ -1,0 +1,153 @@
+package diagnose
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+)
+
+const (
+	// slow is the time from which a single reply is too late to speak of health.
+	slow = probe.Millis(time.Second)
+	// quick is the time up to which a median reply leaves nothing for more replicas to win.
+	quick = probe.Millis(5 * time.Millisecond)
+	// enough is how many replies from the cluster's own zones a statement about its DNS servers takes.
+	enough = 4
+)
+
+// healthy: every host resolves, every message was answered at once, and nothing but a walk was found.
+//
+// It is withheld when the answer came from a search domain outside of the cluster: a wildcard there answers for names that
+// are not its own, and one run cannot tell.
+var healthy = rule{class: "healthy", judge: func(v *view) []probe.Finding {
+	for class := range v.found {
+		if class != searchWalk.class && class != hostsFile.class && class != ndotsTooLow.class {
+			return nil
+		}
+	}
+	for _, r := range v.now {
+		if !v.fine(r) {
+			return nil
+		}
+	}
+	if len(v.now) == 0 {
+		return nil
+	}
+	all, inside := v.replyTimes()
+	if len(all) == 0 {
+		return literals(v)
+	}
+	f := probe.Finding{Severity: probe.Info, Title: v.healthyTitle(all, inside)}
+	f.Explain = fmt.Sprintf("Every message was answered, the slowest after %s.", took(all[len(all)-1]))
+	for _, r := range v.now {
+		if d := decided(r); d != nil {
+			f.Evidence = append(f.Evidence, at(r, d, fmt.Sprintf("%s: found as %s with %s in %s", clean(r.Host), clean(d.Name),
+				count(r.QueriesSent, "query", "queries"), took(r.Duration))))
+		}
+	}
+	return []probe.Finding{f}
+}}
+
+// fine says whether r shows no fault at all.
+func (v *view) fine(r *probe.Resolution) bool {
+	if r.Outcome != probe.OK {
+		return false
+	}
+	for i := range r.Attempts {
+		a := &r.Attempts[i]
+		if a.Outcome != probe.OK && !negative(a) {
+			return false
+		}
+		for _, q := range a.Queries {
+			for _, t := range q.Transmissions {
+				if t.Received == nil || *t.Received-t.Sent >= slow || (t.Reply != "NOERROR" && t.Reply != "NXDOMAIN") {
+					return false
+				}
+			}
+		}
+	}
+	d := decided(r)
+	switch {
+	case r.AnsweredBy == answeredByHosts || r.AnsweredBy == answeredByLiteral:
+		return true
+	case d == nil || d.Outcome != probe.OK:
+		return false
+	}
+	return isHost(d, r) || v.zone != "" && !v.leaves(d.Name)
+}
+
+// replyTimes returns the times of all replies of the hosts' resolutions, and of those for names of the cluster, sorted.
+func (v *view) replyTimes() (all, inside []probe.Millis) {
+	for _, r := range v.now {
+		for _, a := range r.Attempts {
+			for _, q := range a.Queries {
+				if q.RTT == nil {
+					continue
+				}
+				all = append(all, *q.RTT)
+				if v.zone != "" && !v.leaves(a.Name) {
+					inside = append(inside, *q.RTT)
+				}
+			}
+		}
+	}
+	slices.Sort(all)
+	slices.Sort(inside)
+	return all, inside
+}
+
+func (v *view) healthyTitle(all, inside []probe.Millis) string {
+	if len(inside) < enough {
+		return fmt.Sprintf("%s and replies come in %s (p50 of %d).", v.resolves(), took(median(all)), len(all))
+	}
+	title := fmt.Sprintf("%s answers in %s (p50 of %d replies for names of the cluster).", v.servers(), took(median(inside)), len(inside))
+	if median(inside) <= quick {
+		title += " Scaling CoreDNS would not help."
+	}
+	return title
+}
+
+func (v *view) resolves() string {
+	if len(v.now) == 1 {
+		return clean(v.now[0].Host) + " resolves"
+	}
+	return fmt.Sprintf("All %d hosts resolve", len(v.now))
+}
+
+// servers names the nameservers that replied, in the order first seen.
+func (v *view) servers() string {
+	var names []string
+	for _, r := range v.now {
+		for _, a := range r.Attempts {
+			for _, q := range a.Queries {
+				for _, t := range q.Transmissions {
+					if name := clean(host(t.Server)); !slices.Contains(names, name) {
+						names = append(names, name)
+					}
+				}
+			}
+		}
+	}
+	return list(names)
+}
+
+// median is the lower median of sorted values.
+func median(sorted []probe.Millis) probe.Millis { return sorted[(len(sorted)-1)/2] }
+
+// literals is the verdict when no host needed a query.
+func literals(v *view) []probe.Finding {
+	var findings []probe.Finding
+	for _, r := range v.now {
+		if r.AnsweredBy == answeredByLiteral {
+			findings = append(findings, probe.Finding{
+				Severity: probe.Info,
+				Title:    v.title(r, clean(r.Host)+" is an address: there is nothing to resolve."),
+				Explain:  "The resolver takes it as it is and sends no query.",
+				Evidence: []probe.Evidence{{Text: clean(r.Host) + " taken as it is", Resolution: r.ID}},
+			})
+		}
+	}
+	return findings
+}
