@@ -123,7 +123,7 @@ type Lost struct {
 	Ref
 	Socket int    `json:"socket"`
 	ID     uint16 `json:"id"`
-	// Reason is ReplyLost, ReplyICMPRefused or ReplyClosed.
+	// Reason is one of ReplyLost, ReplyICMPRefused, ReplyUnreachable, ReplyClosed, ReplyAbandoned.
 	Reason string `json:"reason"`
 }
 

@@ -164,6 +164,10 @@ const (
 	ReplyLost        = "lost"
 	ReplyICMPRefused = "icmp-refused"
 	ReplyClosed      = "closed"
+	// ReplyUnreachable: ICMP says that the host or network cannot be reached.
+	ReplyUnreachable = "icmp-unreachable"
+	// ReplyAbandoned: the libc closed the socket before a reply could come, for its own reasons. Nothing is known to be lost.
+	ReplyAbandoned = "abandoned"
 )
 
 // What a libc can do with a reply.

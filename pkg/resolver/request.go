@@ -42,12 +42,18 @@ type System struct {
 	GaiConf string
 	// Env holds RES_OPTIONS, LOCALDOMAIN, HOSTALIASES and GODEBUG where set; a variable that is set but empty is present.
 	Env map[string]string
+	// HostConf is the target's /etc/host.conf; nil when unknown. glibc then is taken to have "multi on", which Debian, Ubuntu
+	// and Red Hat ship.
+	HostConf *string
 	// HostAliases is the text of the file that HOSTALIASES names.
 	HostAliases string
 	// Hostname is gethostname() of the pod.
 	Hostname string
 	// Addresses are the addresses of the pod's interfaces, loopback included.
 	Addresses []netip.Addr
+	// Prefixes are the networks of the interfaces that have Addresses, where known: address and prefix length. glibc's sort
+	// of destinations compares them (RFC 3484 rule 9).
+	Prefixes []netip.Prefix
 	// SourceFor returns the source address that the kernel would choose towards dst (connect on a UDP socket sends no packet);
 	// invalid when there is no route. Nil means unknown: destinations are then left in the order received.
 	SourceFor func(dst netip.Addr) netip.Addr
