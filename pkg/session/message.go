@@ -64,6 +64,8 @@ type Hello struct {
 	Name string `json:"name,omitempty"`
 	// Session identifies the hub's life: a client that reconnects sees whether its history is still the same.
 	Session string `json:"session,omitempty"`
+	// You is the id of the person that the client is to the others.
+	You string `json:"you,omitempty"`
 	// People are those already in the session.
 	People []Person `json:"people,omitempty"`
 	// History is how many events of history follow before anything live.
