@@ -210,6 +210,16 @@ func (n *Network) Poll(deadline time.Time) (resolver.Event, error) {
 	return resolver.Event{Kind: resolver.EventDeadline, At: n.now}, nil
 }
 
+// Idle reports whether nothing is under way: a Poll without a deadline would return resolver.ErrNothingComes.
+func (n *Network) Idle() bool {
+	for _, q := range n.pending {
+		if _, open := n.sockets[q.Socket]; open {
+			return false
+		}
+	}
+	return true
+}
+
 // Close closes a socket.
 func (n *Network) Close(id resolver.Socket) { delete(n.sockets, id) }
 

@@ -67,7 +67,13 @@ func TestClosedSocketsHearNothing(t *testing.T) {
 	if err := n.Send(s, server, query(1, probe.TypeA)); err != nil {
 		t.Fatal(err)
 	}
+	if n.Idle() {
+		t.Error("idle with a reply under way")
+	}
 	n.Close(s)
+	if !n.Idle() {
+		t.Error("what comes to a closed socket keeps the network from being idle")
+	}
 	if ev := poll(t, n, n.Now().Add(time.Second)); ev.Kind != resolver.EventDeadline {
 		t.Errorf("%+v", ev)
 	}
