@@ -14,17 +14,20 @@ import (
 
 // askFlags say what is asked; every command that resolves has them. complete turns them into an asking.
 type askFlags struct {
-	libc    string
-	types   []string
-	set     []string
-	also    []string
-	timeout time.Duration
-	bare    bool
+	libc  string
+	types []string
+	// addrConfig is AI_ADDRCONFIG.
+	addrConfig bool
+	set        []string
+	also       []string
+	timeout    time.Duration
+	bare       bool
 }
 
 func (f *askFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.libc, "libc", "auto", "whose resolver to follow: auto, or glibc (with a version: glibc-2.36)")
 	fs.StringSliceVar(&f.types, "type", []string{"A", "AAAA"}, "types to ask for")
+	fs.BoolVar(&f.addrConfig, "addrconfig", false, "call with AI_ADDRCONFIG, as getent, browsers and Node's http do: only families the pod has an address of")
 	fs.StringArrayVar(&f.set, "set", nil, "also try with a resolv.conf option changed: ndots=2, use-vc, or several: ndots=2,use-vc (repeatable)")
 	fs.StringSliceVar(&f.also, "also", nil, "names that must keep working with a changed setting (repeatable)")
 	fs.DurationVar(&f.timeout, "timeout", 0, "give up on a resolution after this long (0: when the libc does)")
@@ -43,18 +46,20 @@ type asking struct {
 	variants []probe.Variant
 	timeout  time.Duration
 	bare     bool
+	// addrConfig is false by default: Python, Java, .NET, curl and a plain getaddrinfo call without it.
+	addrConfig bool
 }
 
 // ask returns the question for one host with the settings as they are.
 func (a asking) ask(host string) probe.Ask {
 	return probe.Ask{
-		Host: host, Libc: a.libc, LibcVersion: a.libcVersion, Types: a.types, AddrConfig: true, Timeout: probe.Millis(a.timeout),
+		Host: host, Libc: a.libc, LibcVersion: a.libcVersion, Types: a.types, AddrConfig: a.addrConfig, Timeout: probe.Millis(a.timeout),
 	}
 }
 
 // complete returns what the flags and the hosts ask for, or a usage error.
 func (f *askFlags) complete(hosts []string) (asking, error) {
-	a := asking{hosts: unique(hosts), also: unique(f.also), timeout: f.timeout, bare: f.bare}
+	a := asking{hosts: unique(hosts), also: unique(f.also), timeout: f.timeout, bare: f.bare, addrConfig: f.addrConfig}
 	for _, h := range slices.Concat(a.hosts, a.also) {
 		if err := checkHost(h); err != nil {
 			return a, err
