@@ -1,0 +1,93 @@
+package view
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+)
+
+// WhatIfRow is one row of the what-if table.
+type WhatIfRow struct {
+	Lines []Line
+	// Index points into Run.WhatIf, -1 for the row of the settings as they are when that list has none.
+	Index int
+}
+
+// WhatIf returns the head of the what-if table of one host and its rows, nil rows when nothing was tried for it. The settings
+// as they are come first, so that every row has something to be compared with.
+func WhatIf(run *probe.Run, r *probe.Resolution, f Frame) (Line, []WhatIfRow) {
+	var list []probe.WhatIf
+	var index []int
+	hasNow := false
+	for i, w := range run.WhatIf {
+		if w.Host != r.Host || len(list) == maxShown {
+			continue
+		}
+		hasNow = hasNow || isNow(w.Variant)
+		list, index = append(list, w), append(index, i)
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	if !hasNow && isNow(r.Variant) && r.Outcome != "" {
+		now := probe.WhatIf{Host: r.Host, Variant: probe.VariantNow, Outcome: r.Outcome, Duration: r.Duration,
+			QueriesSent: r.QueriesSent, SameAnswer: true, Source: r.Source}
+		list, index = append([]probe.WhatIf{now}, list...), append([]int{-1}, index...)
+	}
+	w := width("What if")
+	for i := range list {
+		w = max(w, nameWidth(list[i].Variant))
+	}
+	w = min(w, max(f.Width/4, 12))
+	head := Line{S(Strong, padRight("What if", w)), S(Faint, "  "+padLeft("queries", 7)+"  "+padLeft("time", 8)+"  same answer")}
+	rows := make([]WhatIfRow, 0, len(list))
+	for i := range list {
+		rows = append(rows, WhatIfRow{Lines: whatIfLines(&list[i], f, w), Index: index[i]})
+	}
+	return head.Clip(f.Width, f.Glyphs.Ellipsis), rows
+}
+
+func whatIfLines(w *probe.WhatIf, f Frame, col int) []Line {
+	name := S(Plain, w.Variant)
+	if isNow(w.Variant) {
+		name = S(Strong, probe.VariantNow)
+	}
+	name.text = padRight(elide(name.text, col, f.Glyphs.Ellipsis), col)
+	head := Line{name, S(Plain, "  "+padLeft(strconv.Itoa(w.QueriesSent), 7)+"  "+padLeft(Duration(w.Duration), 8)+"  ")}
+	same, tone := sameWords(w)
+	note := whatIfNote(w)
+	if isNow(w.Variant) {
+		return Hang(head, Faint, note, f.Width)
+	}
+	head = append(head, S(tone, same))
+	if note == "" {
+		return []Line{head.Clip(f.Width, f.Glyphs.Ellipsis)}
+	}
+	head = append(head, S(Faint, " "+f.Glyphs.Dot+" "))
+	if f.Width-head.Width() < 24 {
+		return append([]Line{head[:len(head)-1].Clip(f.Width, f.Glyphs.Ellipsis)}, Indent(Wrap(Faint, note, f.Width-4), 4)...)
+	}
+	return Hang(head, Faint, note, f.Width)
+}
+
+func sameWords(w *probe.WhatIf) (string, Tone) {
+	switch {
+	case w.SameAnswer:
+		return "yes", Good
+	case w.Outcome != probe.OK && w.Outcome != "":
+		return "NO, " + strings.ToUpper(string(w.Outcome)), Bad
+	}
+	return "NO", Bad
+}
+
+func whatIfNote(w *probe.WhatIf) string {
+	note := w.Note
+	if w.Source == probe.Predicted {
+		if note != "" {
+			return "predicted; " + note
+		}
+		return "predicted"
+	}
+	return note
+}
