@@ -1,0 +1,194 @@
+package engine
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolvconf"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
+)
+
+// DefaultTimeout bounds a resolution whose ask says nothing. glibc needs up to 135 s for a name server whose TCP port swallows
+// everything.
+const DefaultTimeout = 3 * time.Minute
+
+// maxHost bounds a host in bytes; longer names cannot be sent by any libc and would only fill the trace.
+const maxHost = 4096
+
+// Engine carries out asks in one place. It is safe for concurrent use if its functions are.
+type Engine struct {
+	// System returns what the target's resolver reads. It is called for every ask, as a new process reads its files.
+	System func(ctx context.Context) (resolver.System, error)
+	// Resolver is the libc to follow where an ask names none.
+	Resolver probe.Resolver
+	// NewNetwork returns the network of one resolution, whose waits end with ctx. A network with a method Shut is shut at
+	// the end of the resolution.
+	NewNetwork func(ctx context.Context) (resolver.Network, error)
+	// Source is probe.Measured or probe.Predicted.
+	Source string
+	// Timeout bounds a resolution, on the clock of its network; 0 means DefaultTimeout.
+	Timeout time.Duration
+}
+
+// Resolve carries out one ask in what is a fresh process to the libc. It reports every step to emit, from KindBegin to
+// KindEnded, with id as the resolution, and returns the finished resolution. A host that does not resolve is no error, nor is a
+// resolution that took longer than its bound: that ends as "again", with a note. An error means that the ask could not be
+// carried through: settings that could not be read, a libc that cannot be followed (UnsupportedError), no network, or ctx
+// cancelled; the events so far are emitted, and no KindEnded.
+func (e *Engine) Resolve(ctx context.Context, id string, ask probe.Ask, emit func(probe.Event)) (probe.Resolution, error) {
+	if len(ask.Host) > maxHost {
+		return probe.Resolution{}, fmt.Errorf("resolve a host of %d bytes: at most %d are allowed", len(ask.Host), maxHost)
+	}
+	request, err := requestOf(ask)
+	if err != nil {
+		return probe.Resolution{}, err
+	}
+	sys, err := e.System(ctx)
+	if err != nil {
+		return probe.Resolution{}, fmt.Errorf("read the settings: %w", err)
+	}
+	sys.ResolvConf = resolvconf.WithOptions(sys.ResolvConf, ask.Variant.Options)
+	libc, version := e.libc(ask)
+	res, err := newResolver(libc, version, sys)
+	if err != nil {
+		return probe.Resolution{}, err
+	}
+	limit := e.limit(ask)
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	network, err := e.NewNetwork(ctx)
+	if err != nil {
+		return probe.Resolution{}, fmt.Errorf("open the network: %w", err)
+	}
+	if s, ok := network.(interface{ Shut() }); ok {
+		defer s.Shut()
+	}
+	run := &resolution{id: id, emit: emit, start: network.Now(), now: network.Now}
+	run.add(probe.Event{Kind: probe.KindBegin, Begin: &probe.Begin{
+		Host: ask.Host, Variant: ask.Variant.Label(), Libc: libc, Source: e.Source, StartedAt: run.start,
+	}})
+	result, err := res.Resolve(ctx, &bounded{Network: network, until: run.start.Add(limit)}, request, run.add)
+	return run.finish(ctx, result, err, limit)
+}
+
+// libc returns the libc to follow and the version that decides how it behaves.
+func (e *Engine) libc(ask probe.Ask) (probe.Libc, string) {
+	switch {
+	case ask.Libc != "" && ask.Libc != e.Resolver.Libc:
+		return ask.Libc, ask.LibcVersion
+	case ask.LibcVersion != "":
+		return e.Resolver.Libc, ask.LibcVersion
+	}
+	return e.Resolver.Libc, fullVersion(e.Resolver)
+}
+
+func (e *Engine) limit(ask probe.Ask) time.Duration {
+	limit := e.Timeout
+	if limit <= 0 {
+		limit = DefaultTimeout
+	}
+	if asked := ask.Timeout.Duration(); asked > 0 {
+		limit = min(limit, asked)
+	}
+	return limit
+}
+
+// requestOf returns the call that an ask stands for.
+func requestOf(ask probe.Ask) (resolver.Request, error) {
+	r := resolver.Request{Host: ask.Host, Family: resolver.Unspec, AddrConfig: ask.AddrConfig}
+	if ask.Variant.TrailingDot && (r.Host == "" || r.Host[len(r.Host)-1] != '.') {
+		r.Host += "."
+	}
+	a, aaaa := false, false
+	for _, t := range ask.Types {
+		switch t {
+		case probe.TypeA:
+			a = true
+		case probe.TypeAAAA:
+			aaaa = true
+		default:
+			return r, fmt.Errorf("resolve %.255q: type %.20q is neither A nor AAAA", ask.Host, string(t))
+		}
+	}
+	switch {
+	case a && !aaaa:
+		r.Family = resolver.Inet
+	case aaaa && !a:
+		r.Family = resolver.Inet6
+	}
+	return r, nil
+}
+
+// resolution is what is on its way out of one Resolve.
+type resolution struct {
+	id    string
+	emit  func(probe.Event)
+	start time.Time
+	now   func() time.Time
+	fold  probe.Fold
+	ended bool
+}
+
+func (r *resolution) add(ev probe.Event) {
+	ev.Resolution = r.id
+	if ev.Kind == probe.KindEnded {
+		r.ended = true
+	}
+	r.fold.Add(ev)
+	r.emit(ev)
+}
+
+// finish makes sure that a resolution that was carried through has its end, and returns it.
+func (r *resolution) finish(ctx context.Context, result resolver.Result, err error, limit time.Duration) (probe.Resolution, error) {
+	// A deadline of the caller and ours are the same to whoever asked: it took too long.
+	if errors.Is(err, errTooLong) || (err != nil && errors.Is(ctx.Err(), context.DeadlineExceeded)) {
+		at := probe.Millis(r.now().Sub(r.start))
+		r.add(probe.Event{Kind: probe.KindNote, At: at, Note: fmt.Sprintf(
+			"stopped after %s; the libc would have gone on", min(at.Duration(), limit).Round(time.Millisecond))})
+		result, err = resolver.Result{Outcome: probe.Again}, nil
+	}
+	if err == nil && !r.ended {
+		ended := probe.Ended{Outcome: result.Outcome, Code: result.Code, AnsweredBy: "dns"}
+		for _, a := range result.Addresses {
+			ended.Addresses = append(ended.Addresses, a.String())
+		}
+		r.add(probe.Event{Kind: probe.KindEnded, At: probe.Millis(r.now().Sub(r.start)), Ended: &ended})
+	}
+	var out probe.Resolution
+	if folded := r.fold.Resolution(r.id); folded != nil {
+		out = *folded
+	}
+	return out, err
+}
+
+// errTooLong is what a resolver sees from its network when the resolution has used up its time.
+var errTooLong = errors.New("the resolution has used up its time")
+
+// bounded is a Network that fails once its clock has passed until. It keeps to the network's own clock, so that a bound works
+// in virtual time too, and for a libc that waits without a deadline.
+type bounded struct {
+	resolver.Network
+	until time.Time
+}
+
+// Poll waits no longer than until.
+func (b *bounded) Poll(deadline time.Time) (resolver.Event, error) {
+	if !b.Now().Before(b.until) {
+		return resolver.Event{}, errTooLong
+	}
+	if !deadline.IsZero() && !deadline.After(b.until) {
+		return b.Network.Poll(deadline)
+	}
+	if idle, ok := b.Network.(interface{ Idle() bool }); ok && deadline.IsZero() && idle.Idle() {
+		// A model knows that waiting is in vain, and the libc's own answer to that is worth more than our bound.
+		return b.Network.Poll(deadline)
+	}
+	ev, err := b.Network.Poll(b.until)
+	if err == nil && ev.Kind == resolver.EventDeadline {
+		return ev, errTooLong
+	}
+	return ev, err
+}

@@ -1,0 +1,62 @@
+package engine
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolvconf"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/glibc"
+)
+
+// UnsupportedError says that a libc's resolver cannot be followed.
+type UnsupportedError struct{ Libc probe.Libc }
+
+func (e *UnsupportedError) Error() string {
+	return fmt.Sprintf("follow the resolver of libc %.40q: only glibc's can be followed so far", string(e.Libc))
+}
+
+// NextStep tells what to do about it.
+func (e *UnsupportedError) NextStep() string {
+	return "run again with --libc glibc, and read the result as that of glibc"
+}
+
+// Supported reports whether the resolver of libc can be followed.
+func Supported(libc probe.Libc) bool { return libc == probe.Glibc }
+
+// Fallback returns the resolver to follow in the place of r: r itself where it can be followed, else the glibc that most
+// images have, marked as assumed. Whether to fall back is the caller's decision.
+func Fallback(r probe.Resolver) probe.Resolver {
+	if Supported(r.Libc) {
+		return r
+	}
+	what := "the libc could not be told"
+	if r.Libc != "" {
+		what = fmt.Sprintf("the resolver of %s %s cannot be followed yet", r.Libc, r.Version)
+	}
+	if r.Why != "" {
+		what += " (" + r.Why + ")"
+	}
+	version := strconv.Itoa(resolvconf.AssumedGlibc.Major) + "." + strconv.Itoa(resolvconf.AssumedGlibc.Minor)
+	return probe.Resolver{
+		Libc: probe.Glibc, Version: version, Source: probe.SourceAssumed, Why: what + ": glibc " + version + " is assumed",
+	}
+}
+
+// newResolver returns the resolver of a fresh process of libc. version is that of the distribution where it is known: some
+// distributions carry changes that their upstream version has not.
+func newResolver(libc probe.Libc, version string, sys resolver.System) (resolver.Resolver, error) {
+	if libc == probe.Glibc {
+		return glibc.New(version, sys), nil
+	}
+	return nil, &UnsupportedError{libc}
+}
+
+// fullVersion is the version that decides how a libc behaves.
+func fullVersion(r probe.Resolver) string {
+	if r.Build != "" {
+		return r.Build
+	}
+	return r.Version
+}
