@@ -38,7 +38,7 @@ func (s *scripted) Read(_ context.Context, emit func(probe.Event)) error {
 	return nil
 }
 
-func (s *scripted) Resolve(ctx context.Context, ask probe.Ask, emit func(probe.Event)) error {
+func (s *scripted) Resolve(ctx context.Context, _ string, ask probe.Ask, emit func(probe.Event)) error {
 	s.mu.Lock()
 	s.running++
 	s.most = max(s.most, s.running)

@@ -17,9 +17,9 @@ import (
 type Engine interface {
 	// Read reads the target's settings and libc, and reports what it found as events that belong to no resolution.
 	Read(ctx context.Context, emit func(probe.Event)) error
-	// Resolve carries out one resolution and reports every event of it, KindBegin first; the hub stamps the events with the
-	// resolution's id. An error means that it could not be carried out, not that the host did not resolve.
-	Resolve(ctx context.Context, ask probe.Ask, emit func(probe.Event)) error
+	// Resolve carries out one resolution and reports every event of it under id, KindBegin first. An error means that it could
+	// not be carried out, not that the host did not resolve.
+	Resolve(ctx context.Context, id string, ask probe.Ask, emit func(probe.Event)) error
 }
 
 // Config is what a hub needs to know. The zero value of a limit means the default that its comment gives.
@@ -35,7 +35,7 @@ type Config struct {
 	Silence time.Duration
 	// Parallel is how many resolutions run at the same time: 4. The others wait in the order in which they were asked.
 	Parallel int
-	// Longest bounds one resolution, whatever its ask says: 3 minutes.
+	// Longest bounds one resolution, whatever its ask says: 4 minutes. It is a last resort behind the engine's own bound.
 	Longest time.Duration
 	// HistoryBytes bounds the history: 2 MiB. BehindBytes bounds how far a client may fall behind: 1 MiB.
 	HistoryBytes, BehindBytes int
@@ -62,7 +62,7 @@ func (c Config) withDefaults() Config {
 	setDefault(&c.Idle, 15*time.Minute)
 	setDefault(&c.Silence, time.Minute)
 	setDefault(&c.Parallel, 4)
-	setDefault(&c.Longest, 3*time.Minute)
+	setDefault(&c.Longest, 4*time.Minute)
 	setDefault(&c.HistoryBytes, 2<<20)
 	setDefault(&c.BehindBytes, 1<<20)
 	return c

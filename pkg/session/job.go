@@ -36,7 +36,7 @@ func (h *Hub) startResolve(owner *member, id string, ask probe.Ask) error {
 		h.running(id)
 		bounded, cancel := context.WithTimeout(ctx, bound(ask.Timeout.Duration(), h.cfg.Longest))
 		defer cancel()
-		err := h.protect(func() error { return h.cfg.Engine.Resolve(bounded, ask, emit) })
+		err := h.protect(func() error { return h.cfg.Engine.Resolve(bounded, id, ask, emit) })
 		switch {
 		case err == nil:
 			return nil
