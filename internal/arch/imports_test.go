@@ -68,9 +68,11 @@ var mayImport = map[string][]string{
 	"pkg/session":        {"pkg/probe", "pkg/engine", "pkg/resolver", "internal/version"},
 	"pkg/experiment":     {"pkg/engine", "pkg/probe", "pkg/resolvconf", "pkg/resolver", "pkg/simnet"},
 	"pkg/diagnose":       {"pkg/probe", "pkg/resolvconf", "pkg/printable"},
-	"pkg/patch":          {"pkg/diagnose", "pkg/experiment", "pkg/probe", "pkg/resolvconf"},
-	"pkg/report":         {"pkg/patch", "pkg/diagnose", "pkg/probe", "pkg/resolvconf", "pkg/printable"},
-	"pkg/tui":            {"pkg/report", "pkg/patch", "pkg/diagnose", "pkg/probe", "pkg/resolvconf", "pkg/printable"},
+	"pkg/patch":          {"pkg/diagnose", "pkg/experiment", "pkg/printable", "pkg/probe", "pkg/resolvconf"},
+	"pkg/view":           {"pkg/probe", "pkg/printable"},
+	"pkg/view/viewtest":  {"pkg/probe", "pkg/resolvconf"},
+	"pkg/report":         {"pkg/view", "pkg/patch", "pkg/diagnose", "pkg/probe", "pkg/resolvconf", "pkg/printable"},
+	"pkg/tui":            {"pkg/view", "pkg/report", "pkg/patch", "pkg/diagnose", "pkg/probe", "pkg/resolvconf", "pkg/printable"},
 	"pkg/cluster":        {"pkg/probe", "pkg/patch"},
 	"pkg/ephemeral":      {"pkg/probe", "pkg/session", "internal/version", "pkg/cluster"},
 }
@@ -98,7 +100,9 @@ func TestRoomsImportOnlyWhatTheTableAllows(t *testing.T) {
 // confined says which rooms may import a library, tests apart.
 var confined = map[string][]string{
 	"github.com/miekg/dns":                   {"pkg/dnsnet", "internal/dnstest"},
-	"github.com/charmbracelet/":              {"pkg/tui"},
+	"github.com/charmbracelet/bubble":        {"pkg/tui"},
+	"github.com/charmbracelet/lipgloss":      {"pkg/tui"},
+	"github.com/charmbracelet/x/ansi":        {"pkg/tui", "pkg/view"},
 	"github.com/muesli/termenv":              {"pkg/tui"},
 	"k8s.io/client-go":                       {"pkg/ephemeral", "pkg/cluster", "internal/cli"},
 	"k8s.io/api":                             {"pkg/ephemeral", "pkg/cluster", "internal/cli"},

@@ -16,6 +16,7 @@ var sgr = map[view.Tone]string{
 	view.Bad:     "31",
 	view.Accent:  "36",
 	view.Added:   "32",
+	view.Removed: "31",
 }
 
 // paint returns the text of a line, coloured or not, without blanks at its end.

@@ -68,6 +68,10 @@ func noReply(q *probe.Query, ended bool, g Glyphs) cell {
 		switch q.Transmissions[n-1].Reply {
 		case probe.ReplyICMPRefused:
 			return cell{g.No + " port closed", Bad}
+		case probe.ReplyUnreachable:
+			return cell{g.No + " unreachable", Bad}
+		case probe.ReplyAbandoned:
+			return cell{g.None + " given up", Faint}
 		case probe.ReplyClosed:
 			return cell{g.No + " cut off", Bad}
 		case probe.ReplyLost:

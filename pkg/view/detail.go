@@ -89,6 +89,10 @@ func came(r *probe.Resolution, a *probe.Attempt, q *probe.Query, t *probe.Transm
 			return Line{S(Accent, g.Waiting+" waiting")}
 		case probe.ReplyICMPRefused:
 			return Line{S(Bad, g.No+" port closed (ICMP)")}
+		case probe.ReplyUnreachable:
+			return Line{S(Bad, g.No+" unreachable (ICMP)")}
+		case probe.ReplyAbandoned:
+			return Line{S(Faint, g.None+" dropped by the libc before a reply came")}
 		case probe.ReplyClosed:
 			return Line{S(Bad, g.No+" connection closed")}
 		}

@@ -27,6 +27,7 @@ const (
 	Bad
 	Accent
 	Added
+	Removed
 )
 
 // Span is a piece of text in one tone. It is made by S only.

@@ -82,6 +82,10 @@ func what(t *probe.Transmission) string {
 		return "lost"
 	case t.Reply == probe.ReplyICMPRefused:
 		return "met a closed port at " + t.Server
+	case t.Reply == probe.ReplyUnreachable:
+		return "could not reach " + t.Server
+	case t.Reply == probe.ReplyAbandoned:
+		return "dropped by the libc before a reply came"
 	case t.Reply == probe.ReplyClosed:
 		return "cut off by " + t.Server
 	case hasFlag(t, "TC"):
@@ -109,6 +113,10 @@ func givenUp(r *probe.Resolution, a *probe.Attempt, t *probe.Transmission) strin
 		return "lost, given up" + after
 	case probe.ReplyICMPRefused:
 		return "met a closed port at " + t.Server + ", given up"
+	case probe.ReplyUnreachable:
+		return "could not reach " + t.Server + ", given up"
+	case probe.ReplyAbandoned:
+		return "dropped by the libc before a reply came"
 	case probe.ReplyClosed:
 		return "cut off by " + t.Server + ", given up"
 	}

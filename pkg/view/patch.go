@@ -29,7 +29,7 @@ func Patch(run *probe.Run, f Frame) []Line {
 		}
 	}
 	out := []Line{title.Clip(f.Width, f.Glyphs.Ellipsis)}
-	for _, l := range DiffLines(p.YAML) {
+	for _, l := range diffOf(p) {
 		out = append(out, l.Clip(f.Width, f.Glyphs.Ellipsis))
 	}
 	out = append(out, checked(p, f)...)
@@ -60,9 +60,28 @@ func qualified(namespace, name string) string {
 	return namespace + "/" + name
 }
 
-// DiffLines returns YAML with a sign before what the patch brings: dnsConfig and dnsPolicy with all below them. The rest
+// diffOf returns the change that a patch makes, as it was compared with what the owner has, or as far as the patch alone tells.
+func diffOf(p *probe.Patch) []Line {
+	if p.Diff == "" {
+		return diffLines(p.YAML)
+	}
+	var out []Line
+	for _, l := range printable.Lines(p.Diff, maxYAML, maxYAMLLine) {
+		tone := Plain
+		switch {
+		case strings.HasPrefix(l, "+"):
+			tone = Added
+		case strings.HasPrefix(l, "-"):
+			tone = Removed
+		}
+		out = append(out, L(tone, l))
+	}
+	return out
+}
+
+// diffLines returns YAML with a sign before what the patch brings: dnsConfig and dnsPolicy with all below them. The rest
 // only leads there.
-func DiffLines(yaml string) []Line {
+func diffLines(yaml string) []Line {
 	var out []Line
 	under := -1
 	for _, l := range printable.Lines(yaml, maxYAML, maxYAMLLine) {
@@ -75,9 +94,9 @@ func DiffLines(yaml string) []Line {
 			under = depth
 		}
 		if under >= 0 {
-			out = append(out, L(Added, "+   "+l))
+			out = append(out, L(Added, "+ "+l))
 		} else {
-			out = append(out, L(Plain, "    "+l))
+			out = append(out, L(Plain, "  "+l))
 		}
 	}
 	return out
