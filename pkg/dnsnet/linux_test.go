@@ -1,0 +1,119 @@
+//go:build linux
+
+package dnsnet
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/netip"
+	"os"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
+)
+
+func TestKernelStampsTellWhenADatagramCame(t *testing.T) {
+	srv, to := server(t, "127.0.0.2", map[string][]string{"*": {"a:192.0.2.1"}}, nil)
+	ctx, stop := context.WithTimeout(t.Context(), patience)
+	defer stop()
+	n, err := New(ctx, Options{Port: srv.Port()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Shut()
+	s := open(t, n, probe.UDP, to, true)
+	if err := n.Send(s, to, pair("x.test.")[0]); err != nil {
+		t.Fatal(err)
+	}
+	// The reply waits in the kernel while nobody polls for it; what it was answered by says that it is there.
+	fds := []unix.PollFd{{Fd: int32(n.sockets[0].fd), Events: unix.POLLIN}}
+	for ready, err := 0, error(nil); ready == 0 || errors.Is(err, unix.EINTR); {
+		if ready, err = unix.Poll(fds, int(patience/time.Millisecond)); ready == 0 && err == nil {
+			t.Fatal("no reply")
+		}
+	}
+	there := n.Now()
+	const held = 30 * time.Millisecond
+	<-time.After(held)
+	ev := next(t, n, s, resolver.EventReply)
+	if ev.At.After(there) {
+		t.Errorf("a reply that came before %s is said to have come %s later", there, ev.At.Sub(there))
+	}
+}
+
+func TestStampsOutsideOfTheSocketsLifeAreNotBelieved(t *testing.T) {
+	now := time.Now()
+	opened := now.Add(-time.Second)
+	for _, tc := range []struct{ age, want time.Duration }{
+		{0, 0}, {300 * time.Millisecond, 300 * time.Millisecond}, {time.Second, time.Second}, {-time.Millisecond, 0}, {time.Hour, 0},
+	} {
+		if got := now.Sub(onOurClock(now.Round(0).Add(-tc.age), now, opened)); got != tc.want {
+			t.Errorf("stamp %s old: %s, want %s", tc.age, got, tc.want)
+		}
+	}
+}
+
+func TestErrorsKeepTheKernelsWords(t *testing.T) {
+	for code, want := range map[unix.Errno]error{
+		unix.ECONNREFUSED: resolver.ErrRefused, unix.ECONNRESET: resolver.ErrReset, unix.EPIPE: resolver.ErrReset,
+		unix.EHOSTUNREACH: resolver.ErrUnreachable, unix.ENETUNREACH: resolver.ErrUnreachable, unix.ETIMEDOUT: resolver.ErrConnectTimedOut,
+	} {
+		if err := mapErr(os.NewSyscallError("recvmsg", code)); !errors.Is(err, want) || !errors.Is(err, code) {
+			t.Errorf("%v became %v", code, err)
+		}
+	}
+	if err := mapErr(unix.EMFILE); !errors.Is(err, unix.EMFILE) {
+		t.Errorf("%v", err)
+	}
+}
+
+func TestZones(t *testing.T) {
+	lo, err := net.InterfaceByName("lo")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, zone := range []string{"lo", "1"} {
+		sa, err := sockaddr(netip.AddrPortFrom(netip.MustParseAddr("fe80::1").WithZone(zone), 53), true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := sa.(*unix.SockaddrInet6).ZoneId; got != uint32(lo.Index) {
+			t.Errorf("zone %s: index %d, want %d", zone, got, lo.Index)
+		}
+	}
+	if _, err := sockaddr(netip.MustParseAddrPort("[fe80::1%nosuchlink]:53"), true); err == nil {
+		t.Error("an unknown zone was accepted")
+	}
+}
+
+func TestDescriptorsAreGivenBack(t *testing.T) {
+	count := func() int {
+		entries, err := os.ReadDir("/proc/self/fd")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(entries)
+	}
+	srv, _ := server(t, "127.0.0.2", nil, nil)
+	// Nobody listens here: a server in this process would have descriptors of its own.
+	to := netip.MustParseAddrPort("127.0.0.9:53")
+	before := count()
+	for range 20 {
+		n, err := New(t.Context(), Options{Port: srv.Port()})
+		if err != nil {
+			t.Fatal(err)
+		}
+		a, b := open(t, n, probe.UDP, to, true), open(t, n, probe.TCP, to, false)
+		next(t, n, b, resolver.EventError)
+		n.Close(a)
+		n.Shut()
+	}
+	if after := count(); after > before {
+		t.Errorf("%d descriptors before, %d after", before, after)
+	}
+}
