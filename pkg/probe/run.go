@@ -151,6 +151,8 @@ type Patch struct {
 	// YAML is a strategic merge patch of the owner. It carries the dnsConfig options that are already there, since the list
 	// is atomic (k8s.io/api core/v1 PodDNSConfig.Options).
 	YAML string `json:"yaml"`
+	// Diff is the change against what the owner has now, lines with "+ ", "- " or two blanks before them.
+	Diff string `json:"diff,omitempty"`
 	// Command applies the patch; empty when the object cannot be changed in place (a bare pod, a Job).
 	Command string `json:"command"`
 	// Undo takes it back.
