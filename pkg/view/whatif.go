@@ -91,3 +91,30 @@ func whatIfNote(w *probe.WhatIf) string {
 	}
 	return note
 }
+
+// Variant returns all that is known about one variant: what it would do for each host it was tried for.
+func Variant(run *probe.Run, variant string, f Frame) []Line {
+	out := Hang(Line{S(Strong, "What if   ")}, Strong, variant, f.Width)
+	shown := 0
+	for i := range run.WhatIf {
+		w := &run.WhatIf[i]
+		if w.Variant != variant {
+			continue
+		}
+		if shown++; shown > maxShown {
+			break
+		}
+		same, tone := sameWords(w)
+		out = append(out, Line{})
+		out = append(out, Wrap(Strong, w.Host, f.Width)...)
+		source := "measured in this pod"
+		if w.Source == probe.Predicted {
+			source = "predicted on a model of this pod"
+		}
+		items := []Span{S(Plain, string(w.Outcome)), S(Plain, plural(w.QueriesSent, "query", "queries")), S(Plain, Duration(w.Duration)),
+			S(tone, "same answer: "+same), S(Faint, source)}
+		out = append(out, Indent(flow(items, f.Width-2, 0), 2)...)
+		out = append(out, Indent(Wrap(Plain, w.Note, f.Width-2), 2)...)
+	}
+	return out
+}
