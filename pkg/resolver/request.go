@@ -27,6 +27,8 @@ type Request struct {
 	CanonName bool
 	// V4Mapped is AI_V4MAPPED.
 	V4Mapped bool
+	// IDN is AI_IDN. Names outside of ASCII then fail in the C locale, the one containers have.
+	IDN bool
 }
 
 // System is what a resolver reads from the target besides the network. All of it is text as found, parsed by each libc in

@@ -1,0 +1,288 @@
+package glibc
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/netip"
+	"strconv"
+	"time"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
+)
+
+// call is one getaddrinfo call under way.
+type call struct {
+	ctx   context.Context
+	n     resolver.Network
+	r     *Resolver
+	emit  func(probe.Event)
+	start time.Time
+	req   resolver.Request
+
+	// buffer is the size of the scratch buffer in bytes, shared by all modules of the call.
+	buffer int
+	errno  errno
+	herr   hostErr
+	// headerRcode is the rcode in the buffer for first replies, whether or not the reply counted.
+	headerRcode int
+
+	// attempts counts attempts; open tells that the last one has not ended yet.
+	attempts int
+	open     bool
+	// tries counts transmissions by query.
+	tries map[probe.Ref]int
+	// sockets are the open ones by server; opened counts sockets of the call.
+	sockets map[int]*socket
+	opened  int
+	// flights are the transmissions that may still be answered.
+	flights []flight
+
+	addresses  []netip.Addr
+	canonical  string
+	code       eai
+	decided    int
+	answeredBy string
+	hanging    bool
+	// gotIPv6 is got_ipv6: an IPv6 address was found for an IPv6 call.
+	gotIPv6 bool
+}
+
+// socket is an open socket of the call.
+type socket struct {
+	id     resolver.Socket
+	number int
+	server netip.AddrPort
+	// waiting are events that came while another socket was looked at.
+	waiting []resolver.Event
+}
+
+// flight is a transmission without a reply.
+type flight struct {
+	ref    probe.Ref
+	socket int
+	id     uint16
+}
+
+func (c *call) event(ev probe.Event) {
+	ev.At = probe.Millis(c.n.Now().Sub(c.start))
+	c.emit(ev)
+}
+
+func (c *call) note(format string, args ...any) {
+	c.event(probe.Event{Kind: probe.KindNote, Note: fmt.Sprintf(format, args...)})
+}
+
+// beginAttempt opens an attempt and returns its number.
+func (c *call) beginAttempt(name string, origin probe.Origin, index int) int {
+	c.attempts++
+	c.open = true
+	c.event(probe.Event{Kind: probe.KindAttempt, Attempt: &probe.Try{N: c.attempts, Name: name, Origin: origin, SearchIndex: index}})
+	return c.attempts
+}
+
+func (c *call) endAttempt(outcome probe.Outcome) {
+	if !c.open {
+		return
+	}
+	c.open = false
+	c.event(probe.Event{Kind: probe.KindAttemptEnded, AttemptEnded: &probe.AttemptEnded{N: c.attempts, Outcome: outcome}})
+}
+
+// port is where name servers listen.
+const port = 53
+
+// openSocket opens a socket to the server with this index.
+func (c *call) openSocket(ns int, t probe.Transport) (*socket, error) {
+	server := netip.AddrPortFrom(c.r.conf.Nameservers[ns], port)
+	id, err := c.n.Open(t, server, resolver.OpenOptions{Connected: true})
+	if err != nil {
+		return nil, fmt.Errorf("open a %s socket to %s: %w", t, server, err)
+	}
+	c.opened++
+	s := &socket{id: id, number: c.opened, server: server}
+	if c.sockets == nil {
+		c.sockets = map[int]*socket{}
+	}
+	c.sockets[ns] = s
+	return s, nil
+}
+
+// closeAll follows __res_iclose: it closes the sockets of all servers.
+func (c *call) closeAll() {
+	c.giveUp(0, probe.ReplyAbandoned)
+	for ns := range c.r.conf.Nameservers {
+		if s, ok := c.sockets[ns]; ok {
+			c.n.Close(s.id)
+			delete(c.sockets, ns)
+		}
+	}
+}
+
+// sent reports a transmission.
+func (c *call) sent(ref probe.Ref, s *socket, t probe.Transport, id uint16) {
+	if c.tries == nil {
+		c.tries = map[probe.Ref]int{}
+	}
+	c.tries[ref]++
+	c.flights = append(c.flights, flight{ref, s.number, id})
+	c.event(probe.Event{Kind: probe.KindSent, Sent: &probe.Sent{
+		Ref: ref, Try: c.tries[ref], Server: s.server.String(), Transport: t, Socket: s.number, LocalPort: c.n.LocalPort(s.id), ID: id,
+	}})
+}
+
+// received reports a reply and what was made of it.
+func (c *call) received(ref probe.Ref, s *socket, t probe.Transport, ev resolver.Event, use string) {
+	reply := &ev.Reply
+	rc := &probe.Received{
+		Ref: ref, Server: s.server.String(), Transport: t, Socket: s.number, ID: reply.ID, Rcode: rcodeName(reply.Rcode),
+		Flags: flags(reply), Size: reply.Size, Answers: answers(reply.Answers), SOAMinimum: reply.SOAMinimum, Use: use,
+	}
+	at := ev.At
+	if at.IsZero() {
+		at = c.n.Now()
+	}
+	if use != probe.UseIgnored {
+		c.land(ref, s.number, reply.ID)
+	}
+	c.emit(probe.Event{Kind: probe.KindReceived, At: probe.Millis(max(0, at.Sub(c.start))), Received: rc})
+}
+
+// land takes a query's transmissions off the list of those that may be answered.
+func (c *call) land(ref probe.Ref, socket int, id uint16) {
+	kept := c.flights[:0]
+	for _, f := range c.flights {
+		if f != (flight{ref, socket, id}) {
+			kept = append(kept, f)
+		}
+	}
+	c.flights = kept
+}
+
+// giveUp reports the unanswered transmissions of a socket, or of all when it is 0.
+func (c *call) giveUp(socket int, reason string) {
+	var kept []flight
+	for _, f := range c.flights {
+		if socket != 0 && f.socket != socket {
+			kept = append(kept, f)
+			continue
+		}
+		c.event(probe.Event{Kind: probe.KindLost, Lost: &probe.Lost{Ref: f.ref, Socket: f.socket, ID: f.id, Reason: reason}})
+	}
+	c.flights = kept
+}
+
+// poll waits for the next event on socket s; what comes on the others is kept for them, since glibc polls one socket only.
+func (c *call) poll(s *socket, deadline time.Time) (resolver.Event, error) {
+	if len(s.waiting) > 0 {
+		ev := s.waiting[0]
+		s.waiting = s.waiting[1:]
+		return ev, nil
+	}
+	for {
+		if err := c.ctx.Err(); err != nil {
+			c.giveUp(0, probe.ReplyLost)
+			return resolver.Event{}, err
+		}
+		ev, err := c.n.Poll(deadline)
+		if err != nil {
+			c.giveUp(0, probe.ReplyLost)
+			return ev, err
+		}
+		if ev.Kind == resolver.EventDeadline || ev.Socket == s.id {
+			return ev, nil
+		}
+		for _, other := range c.sockets {
+			if other.id == ev.Socket && len(other.waiting) < maxWaiting {
+				other.waiting = append(other.waiting, ev)
+			}
+		}
+	}
+}
+
+// maxWaiting bounds what is kept for a socket that is not looked at, as the kernel's receive buffer does.
+const maxWaiting = 256
+
+// errnoOf returns the errno behind an error of a Network.
+func errnoOf(err error) errno {
+	switch {
+	case err == nil:
+		return errnoNone
+	case errors.Is(err, resolver.ErrRefused):
+		return errnoRefused
+	case errors.Is(err, resolver.ErrReset):
+		return errnoReset
+	case errors.Is(err, resolver.ErrConnectTimedOut):
+		return errnoTimedOut
+	}
+	return errnoOther
+}
+
+func lostReason(err error) string {
+	switch {
+	case errors.Is(err, resolver.ErrRefused):
+		return probe.ReplyICMPRefused
+	case errors.Is(err, resolver.ErrReset):
+		return probe.ReplyClosed
+	}
+	return probe.ReplyUnreachable
+}
+
+var rcodeNames = []string{
+	"NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED", "YXDOMAIN", "YXRRSET", "NXRRSET", "NOTAUTH", "NOTZONE",
+}
+
+func rcodeName(rcode int) string {
+	if rcode >= 0 && rcode < len(rcodeNames) {
+		return rcodeNames[rcode]
+	}
+	return "RCODE" + strconv.Itoa(rcode)
+}
+
+func flags(r *resolver.Reply) []string {
+	var names []string
+	for _, f := range []struct {
+		set  bool
+		name string
+	}{{r.AA, "AA"}, {r.TC, "TC"}, {r.RD, "RD"}, {r.RA, "RA"}, {r.AD, "AD"}} {
+		if f.set {
+			names = append(names, f.name)
+		}
+	}
+	return names
+}
+
+// maxAnswers bounds the records of one reply in an event, so that a line of the stream stays short of probe.MaxLine.
+const maxAnswers = 512
+
+// maxAnswerBytes bounds their names and data together.
+const maxAnswerBytes = 256 << 10
+
+func answers(records []resolver.Record) []probe.Answer {
+	out := make([]probe.Answer, 0, min(len(records), maxAnswers))
+	bytes := 0
+	for _, r := range records[:min(len(records), maxAnswers)] {
+		if bytes += len(r.Name) + len(r.Data); bytes > maxAnswerBytes {
+			break
+		}
+		out = append(out, probe.Answer{Name: r.Name, Type: typeName(r.Type), TTL: r.TTL, Data: r.Data})
+	}
+	return out
+}
+
+func typeName(t uint16) string {
+	switch t {
+	case resolver.TypeA:
+		return "A"
+	case resolver.TypeAAAA:
+		return "AAAA"
+	case resolver.TypeCNAME:
+		return "CNAME"
+	case resolver.TypeSOA:
+		return "SOA"
+	case resolver.TypeDNAME:
+		return "DNAME"
+	}
+	return "TYPE" + strconv.Itoa(int(t))
+}

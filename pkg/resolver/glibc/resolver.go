@@ -1,0 +1,131 @@
+package glibc
+
+import (
+	"context"
+	"errors"
+	"net/netip"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolvconf"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
+)
+
+// Resolver is glibc in one process with one thread: it keeps what glibc keeps from one getaddrinfo call to the next. It is
+// not safe for concurrent use.
+type Resolver struct {
+	version string
+	feat    features
+	sys     resolver.System
+
+	// conf is the loaded configuration, loadedText the file it came from.
+	conf       resolvconf.Config
+	loaded     bool
+	loadedText string
+	// sequential and reopen are the fallbacks of a half-answered pair (RES_F_SNGLKUP, RES_F_SNGLKUPREOP). They stay until
+	// the next load.
+	sequential, reopen bool
+	// reloadStopped: something changed _res.options, so that glibc leaves the configuration alone from then on.
+	reloadStopped bool
+	// rotation is the static global_offset of nameserver_offset.
+	rotation        uint32
+	rotationStarted bool
+}
+
+var _ resolver.Resolver = (*Resolver)(nil)
+
+// New returns the resolver of a process that runs with glibc of this version ("2.36") or build ("2.36-9+deb12u14"), and sees
+// sys. An empty or unknown version is taken as the one observed, 2.36-9+deb12u14; versions before 2.26 are followed as 2.26 but
+// for the limits of the search list and the missing reload.
+func New(version string, sys resolver.System) *Resolver {
+	return &Resolver{version: version, feat: featuresOf(version), sys: sys}
+}
+
+// SetSystem says that the files changed. As in glibc the next call reads resolv.conf again if its text is another one and
+// reloading was not turned off; the environment counts only when resolv.conf is read. A fallback in force ends with a reload.
+func (r *Resolver) SetSystem(sys resolver.System) { r.sys = sys }
+
+// Config returns the configuration that the next call will use.
+func (r *Resolver) Config() resolvconf.Config {
+	r.load()
+	return r.conf
+}
+
+// load follows maybe_init in resolv/resolv_context.c.
+func (r *Resolver) load() {
+	text := r.sys.ResolvConf
+	if r.sys.NoResolvConf {
+		text = ""
+	}
+	if r.loaded && (text == r.loadedText || r.conf.NoReload || r.reloadStopped || !r.feat.reload) {
+		return
+	}
+	version := r.version
+	if _, ok := resolvconf.ParseVersion(version); !ok {
+		version = observedBuild
+	}
+	r.conf = resolvconf.ParseGlibc(text, resolvconf.Inputs{Hostname: r.sys.Hostname, Env: r.sys.Env, Version: version})
+	r.loaded, r.loadedText = true, text
+	r.sequential, r.reopen = false, false
+}
+
+// Resolve runs one getaddrinfo call. See resolver.Resolver.
+func (r *Resolver) Resolve(ctx context.Context, n resolver.Network, req resolver.Request, emit func(probe.Event)) (resolver.Result, error) {
+	c := &call{ctx: ctx, n: n, r: r, emit: emit, start: n.Now(), req: req, buffer: scratchBytes}
+	err := c.getaddrinfo()
+	c.closeAll()
+	switch {
+	case errors.Is(err, resolver.ErrNothingComes):
+		c.hang()
+	case err != nil:
+		return resolver.Result{}, err
+	}
+	return c.end(), nil
+}
+
+// hang ends a call that glibc would never come back from.
+func (c *call) hang() {
+	c.endAttempt(probe.Timeout)
+	c.note("the application hangs here: glibc waits for a TCP server without any timeout, and nothing will ever come")
+	c.hanging = true
+	c.decided = c.attempts
+	c.addresses = nil
+}
+
+func (c *call) end() resolver.Result {
+	res := resolver.Result{Outcome: c.code.outcome(), Code: string(c.code)}
+	if c.hanging {
+		res = resolver.Result{Outcome: probe.Fail}
+	}
+	ended := probe.Ended{Code: res.Code, Outcome: res.Outcome, DecidedBy: c.decided, AnsweredBy: c.answeredBy}
+	if ended.AnsweredBy == "" && c.attempts > 0 {
+		ended.AnsweredBy = "dns"
+	}
+	if res.Outcome == probe.OK {
+		res.Addresses, res.Canonical = c.addresses, c.canonical
+		for _, a := range c.addresses {
+			ended.Addresses = append(ended.Addresses, a.String())
+		}
+	} else if ended.AnsweredBy != "dns" {
+		ended.AnsweredBy = ""
+	}
+	c.event(probe.Event{Kind: probe.KindEnded, Ended: &ended})
+	return res
+}
+
+// family is AF_INET or AF_INET6 inside of the package.
+type family int
+
+const (
+	inet family = iota
+	inet6
+)
+
+func (f family) query() probe.QueryType {
+	if f == inet6 {
+		return probe.TypeAAAA
+	}
+	return probe.TypeA
+}
+
+// mapped returns the IPv4-mapped IPv6 address of an IPv4 one.
+func mapped(a netip.Addr) netip.Addr { return netip.AddrFrom16(a.As16()) }

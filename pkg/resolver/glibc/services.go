@@ -1,0 +1,279 @@
+package glibc
+
+import (
+	"net/netip"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
+)
+
+// lack is no_data in getaddrinfo.c.
+type lack int
+
+const (
+	lacksNothing lack = iota
+	lacksData
+	lacksAnswer
+)
+
+func (c *call) lack() lack {
+	switch c.herr {
+	case hostTryAgain:
+		return lacksAnswer
+	case hostNoData:
+		return lacksData
+	}
+	return lacksNothing
+}
+
+var pairTypes = []probe.QueryType{probe.TypeA, probe.TypeAAAA}
+
+// passedOver notes services that are not followed.
+func (c *call) passedOver(m module) {
+	c.note("nsswitch.conf: the service %s is not followed here, it is taken as not available", resolver.ShowName(m.name))
+}
+
+// outOfRoom reports whether a module wants a larger buffer.
+func (c *call) outOfRoom(st status) bool {
+	return st == tryAgain && c.errno == errnoRange && c.herr == hostInternal
+}
+
+// services follows get_nss_addresses.
+func (c *call) services(name string) (eai, error) {
+	list, ok := modules(c.r.sys.NSSwitch, c.r.feat)
+	st := unavail
+	var noData, noData6 lack
+	c.herr = hostOK
+	for i := 0; ok && i < len(list); i++ {
+		m := list[i]
+		c.addresses, c.canonical, c.answeredBy, c.gotIPv6 = nil, "", "", false
+		switch {
+		case m.name != "files" && m.name != "dns" && !m.missing:
+			c.passedOver(m)
+			if m.on[unavail] != goOn {
+				ok = false
+			}
+			continue
+		case m.missing:
+			st = c.fail(hostInternal, unavail)
+			noData = lacksNothing
+		case c.req.Family == resolver.Unspec:
+			var err error
+			if st, noData, err = c.both(m, name); err != nil {
+				return "", err
+			}
+			noData6 = noData
+		default:
+			var code eai
+			var err error
+			if st, noData, noData6, code, err = c.single(m, name, noData6); err != nil || code != eaiOK {
+				return code, err
+			}
+		}
+		if m.on[st] == stop {
+			break
+		}
+		if m.on[st] == merge && i+1 < len(list) {
+			// The hosts database cannot merge: what was found is dropped, and the lookup ends.
+			c.addresses, c.herr = nil, hostInternal
+			break
+		}
+	}
+	return c.servicesEnd(st, noData, noData6), nil
+}
+
+func (c *call) servicesEnd(st status, noData, noData6 lack) eai {
+	switch {
+	case (st == tryAgain || st == unavail) && c.herr == hostInternal:
+		return eaiSystem
+	case noData == lacksAnswer && noData6 == lacksAnswer:
+		return eaiAgain
+	case noData != lacksNothing && noData6 != lacksNothing:
+		return eaiNoData
+	case len(c.addresses) == 0:
+		return eaiNoName
+	}
+	return eaiOK
+}
+
+// take keeps a module's addresses.
+func (c *call) takeAddresses(m module, out addressList) {
+	c.addresses, c.canonical = append(c.addresses, out.addrs...), out.canon
+	c.answeredBy = ""
+	if m.name == "files" {
+		c.answeredBy, c.decided = byHosts, 0
+	}
+}
+
+// both asks a module for both families at once (gethostbyname4_r), as often as its answer does not fit the buffer.
+func (c *call) both(m module, name string) (status, lack, error) {
+	for {
+		before := c.attempts
+		var out addressList
+		var st status
+		var err error
+		if m.name == "files" {
+			out, st = c.files(name, resolver.Unspec)
+		} else if out, st, err = c.dns(name, pairTypes, true); err != nil {
+			return st, lacksNothing, err
+		}
+		switch {
+		case st == success:
+			c.takeAddresses(m, out)
+			return st, lacksNothing, nil
+		case !c.outOfRoom(st):
+			return st, c.lack(), nil
+		}
+		c.growAndRepeat(before)
+	}
+}
+
+// single asks a module for one family, and with AI_V4MAPPED for IPv4 addresses when there are no IPv6 ones.
+func (c *call) single(m module, name string, noData6 lack) (st status, noData, lack6 lack, code eai, err error) {
+	st, lack6 = unavail, noData6
+	status6 := unavail
+	if c.req.Family == resolver.Inet6 {
+		if st, noData, code, err = c.hosts(m, name, inet6); err != nil || code != eaiOK {
+			return st, noData, lack6, code, err
+		}
+		lack6, status6 = noData, st
+		c.gotIPv6 = st == success
+	}
+	if c.req.Family == resolver.Inet || c.req.V4Mapped && !c.gotIPv6 {
+		if st, noData, code, err = c.hosts(m, name, inet); err != nil || code != eaiOK {
+			return st, noData, lack6, code, err
+		}
+		if c.req.Family == resolver.Inet {
+			lack6, status6 = noData, st
+		}
+	}
+	switch {
+	case status6 == success || st == success:
+		st = success
+	case status6 == tryAgain:
+		st = tryAgain
+	case st == unavail && status6 != unavail:
+		st = status6
+	}
+	return st, noData, lack6, eaiOK, nil
+}
+
+// hosts follows gethosts.
+func (c *call) hosts(m module, name string, f family) (status, lack, eai, error) {
+	for {
+		before := c.attempts
+		out, st, err := c.hostByName(m, name, f, !c.req.CanonName)
+		if err != nil {
+			return st, lacksNothing, eaiOK, err
+		}
+		switch {
+		case c.outOfRoom(st):
+			c.growAndRepeat(before)
+			continue
+		case st == success:
+			if f == inet && c.req.Family == resolver.Inet6 {
+				for i, a := range out.addrs {
+					out.addrs[i] = mapped(a)
+				}
+			}
+			c.takeAddresses(m, out)
+			return st, lacksNothing, eaiOK, nil
+		case c.herr == hostInternal:
+			return st, lacksNothing, eaiSystem, nil
+		}
+		return st, c.lack(), eaiOK, nil
+	}
+}
+
+// hostByName asks a module for one family (gethostbyname2_r, or gethostbyname3_r, which does not check the name).
+func (c *call) hostByName(m module, name string, f family, checked bool) (addressList, status, error) {
+	if m.name == "files" {
+		want := resolver.Inet
+		if f == inet6 {
+			want = resolver.Inet6
+		}
+		out, st := c.files(name, want)
+		return out, st, nil
+	}
+	return c.dns(name, []probe.QueryType{f.query()}, checked)
+}
+
+// simple follows try_simple_gethostbyname: IPv4 alone goes through gethostbyname2_r, whose errors map differently.
+func (c *call) simple(name string) (eai, error) {
+	for {
+		before := c.attempts
+		st, err := c.gethostbyname2(name)
+		if err != nil {
+			return "", err
+		}
+		switch {
+		case c.outOfRoom(st):
+			c.growAndRepeat(before)
+			continue
+		case st == success:
+			return eaiOK, nil
+		case st == notFound, st == unavail && c.errno == errnoNone:
+			// gethostbyname2_r returns 0 without a result.
+			if c.herr == hostNoData {
+				return eaiNoData, nil
+			}
+			return eaiNoName, nil
+		case c.herr == hostInternal:
+			return eaiSystem, nil
+		case c.herr == hostTryAgain:
+			return eaiAgain, nil
+		}
+		return eaiNoData, nil
+	}
+}
+
+// gethostbyname2 follows gethostbyname2_r (nss/getXXbyYY_r.c).
+func (c *call) gethostbyname2(name string) (status, error) {
+	c.errno = errnoNone
+	if isDigitsAndDots(name, inet) {
+		return c.fail(hostNotFound, notFound), nil
+	}
+	list, ok := modules(c.r.sys.NSSwitch, c.r.feat)
+	st, any := unavail, false
+	if !ok {
+		c.errno = errnoOther
+	}
+	for _, m := range list {
+		if m.name != "files" && m.name != "dns" {
+			if !m.missing {
+				c.passedOver(m)
+			}
+			if m.on[unavail] != goOn {
+				break
+			}
+			continue
+		}
+		any = true
+		c.addresses, c.answeredBy = []netip.Addr(nil), ""
+		out, got, err := c.hostByName(m, name, inet, true)
+		if err != nil {
+			return st, err
+		}
+		if st = got; c.outOfRoom(st) {
+			return st, nil
+		}
+		if st == success {
+			c.takeAddresses(m, out)
+		}
+		if m.on[st] == stop {
+			break
+		}
+		if m.on[st] == merge && st == success {
+			c.errno, c.addresses = errnoOther, nil
+			st = c.fail(hostNoRecovery, unavail)
+		}
+	}
+	switch {
+	case any || st == success:
+	case st == unavail && c.errno != errnoNoEntry:
+		c.herr = hostInternal
+	default:
+		c.herr = hostNoRecovery
+	}
+	return st, nil
+}
