@@ -45,3 +45,13 @@ func bridged(err error) error {
 	}
 	return fmt.Errorf("copy the session to the client: %w", err)
 }
+
+// Refuse tells a client, in place of a hub, why there is no session.
+func Refuse(out io.Writer, why error) error {
+	line, err := encode(Message{Type: TypeError, Error: why.Error()})
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(line)
+	return err
+}

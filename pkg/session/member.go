@@ -84,10 +84,8 @@ func refuse(conn net.Conn, why error) {
 	if errors.Is(why, io.EOF) {
 		return
 	}
-	if line, err := encode(Message{Type: TypeError, Error: why.Error()}); err == nil {
-		_ = conn.SetWriteDeadline(time.Now().Add(flushWithin))
-		_, _ = conn.Write(line) // The connection is given up either way.
-	}
+	_ = conn.SetWriteDeadline(time.Now().Add(flushWithin))
+	_ = Refuse(conn, why) // The connection is given up either way.
 }
 
 // join makes m a member: it gets hello, then the history it lacks, then everything that happens from this moment on.

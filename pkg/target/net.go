@@ -1,0 +1,37 @@
+package target
+
+import (
+	"net"
+	"net/netip"
+)
+
+// addresses returns the addresses of all interfaces, loopback included. In a pod they are the pod's.
+func addresses() ([]netip.Addr, error) {
+	list, err := net.InterfaceAddrs()
+	if err != nil {
+		return nil, err
+	}
+	var out []netip.Addr
+	for _, a := range list {
+		if prefix, err := netip.ParsePrefix(a.String()); err == nil {
+			out = append(out, prefix.Addr().Unmap())
+		}
+	}
+	return out, nil
+}
+
+// sourceFor returns the source address that the kernel would choose towards dst; invalid when there is no route. To connect
+// a UDP socket sends nothing (as getaddrinfo does it, glibc sysdeps/posix/getaddrinfo.c).
+func sourceFor(dst netip.Addr) netip.Addr {
+	const port = 53 // Any but 0; nothing is sent.
+	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(dst, port)))
+	if err != nil {
+		return netip.Addr{}
+	}
+	defer conn.Close()
+	local, ok := conn.LocalAddr().(*net.UDPAddr)
+	if !ok {
+		return netip.Addr{}
+	}
+	return local.AddrPort().Addr().Unmap()
+}
