@@ -46,6 +46,8 @@ func daemons(l layout) map[string]daemon {
 		}},
 		{"kube-controller-manager", []string{
 			"--kubeconfig=" + l.kubeconfig("kube-controller-manager"), "--leader-elect=false", "--bind-address=127.0.0.1",
+			// Each controller has a role of its own; the manager's own has next to nothing.
+			"--use-service-account-credentials=true",
 			"--service-account-private-key-file=" + l.state("service-accounts.key"), "--root-ca-file=" + l.state("ca.crt"),
 			// A busy machine may delay heartbeats; that must not evict the pods.
 			"--node-monitor-grace-period=200s", "--profiling=false",
@@ -130,17 +132,22 @@ func inOurCgroup(text string) bool {
 // pollInterval is how often a state that cannot be waited for in another way is looked at.
 const pollInterval = 50 * time.Millisecond
 
-// waitFor looks until check returns nil. After the deadline, or when one of the daemons watched has
-// died, the error has the last reason and the end of that daemon's log.
+// waitFor looks until check returns nil. After the deadline the error has the last
+// reason; when one of the daemons watched has died, the end of that daemon's log.
 func waitFor(ctx context.Context, l layout, what string, limit time.Duration, watched []string, check func(context.Context) error) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()
+	var last error
 	for {
 		err := check(ctx)
 		if err == nil {
 			return nil
+		}
+		// A check that the deadline cut short says nothing about what is missing.
+		if last == nil || ctx.Err() == nil {
+			last = err
 		}
 		for _, name := range watched {
 			// The shell has joined the group a moment after the start; an exit is final in any case.
@@ -153,11 +160,7 @@ func waitFor(ctx context.Context, l layout, what string, limit time.Duration, wa
 			if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 				return fmt.Errorf("wait for %s: %w", what, ctx.Err())
 			}
-			reason := fmt.Errorf("wait for %s: not within %v: %w", what, limit, err)
-			for _, name := range watched {
-				reason = fmt.Errorf("%w\n%s", reason, logEnd(l, name))
-			}
-			return reason
+			return fmt.Errorf("wait for %s: not within %v: %w", what, limit, last)
 		case <-tick.C:
 		}
 	}

@@ -158,7 +158,7 @@ func boot(ctx context.Context, l layout, all []built, archive string) error {
 	}
 	var work sync.WaitGroup
 	var applied error
-	work.Go(func() { applied = apply(ctx, l, s) })
+	work.Go(func() { applied = apply(ctx, l, a, s) })
 	err = waitFor(ctx, l, "the node", nodeTimeout, daemonNames, a.nodeReady)
 	work.Wait()
 	if err := errors.Join(err, applied); err != nil {
@@ -245,10 +245,13 @@ func importWhenReady(ctx context.Context, l layout, archive string) error {
 	return importImages(ctx, l, archive)
 }
 
+// manifests in the order in which they are applied.
+var manifests = []string{"manifests/coredns.yaml", "manifests/workloads.yaml", "manifests/pods.yaml"}
+
 // contentsText is everything that is applied to the cluster.
 func contentsText(s settings) (string, error) {
 	text := ""
-	for _, name := range []string{"manifests/coredns.yaml", "manifests/workloads.yaml"} {
+	for _, name := range manifests {
 		part, err := renderFile(manifestFiles, name, s)
 		if err != nil {
 			return "", err
@@ -259,17 +262,38 @@ func contentsText(s settings) (string, error) {
 }
 
 // apply sends the contents with kubectl; the same text a second time changes nothing.
-func apply(ctx context.Context, l layout, s settings) error {
+func apply(ctx context.Context, l layout, a api, s settings) error {
+	for _, name := range manifests {
+		if name == "manifests/pods.yaml" {
+			err := waitFor(ctx, l, "the service accounts", nodeTimeout, daemonNames, func(ctx context.Context) error {
+				return a.get(ctx, "/api/v1/namespaces/shop/serviceaccounts/default", nil)
+			})
+			if err != nil {
+				return err
+			}
+		}
+		text, err := renderFile(manifestFiles, name, s)
+		if err != nil {
+			return err
+		}
+		path := l.state(filepath.Base(name))
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			return fmt.Errorf("write the contents: %w", err)
+		}
+		err = runCommand(ctx, "nsenter", "--net="+l.Netns, l.bin("kubectl"), "--kubeconfig="+l.kubeconfig("admin"),
+			"apply", "--server-side", "--force-conflicts", "-f", path)
+		if err != nil {
+			return err
+		}
+	}
 	text, err := contentsText(s)
 	if err != nil {
 		return err
 	}
-	path := l.state("contents.yaml")
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		return fmt.Errorf("write the contents: %w", err)
+	if err := os.WriteFile(l.state("contents.yaml"), []byte(text), 0o644); err != nil {
+		return fmt.Errorf("write down what was applied: %w", err)
 	}
-	return runCommand(ctx, "nsenter", "--net="+l.Netns, l.bin("kubectl"), "--kubeconfig="+l.kubeconfig("admin"),
-		"apply", "--server-side", "--force-conflicts", "-f", path)
+	return nil
 }
 
 // refresh brings a running cluster to the contents of this tree, and waits for its pods. It only
@@ -280,14 +304,14 @@ func refresh(ctx context.Context, l layout) error {
 	if err != nil {
 		return err
 	}
-	if present, err := os.ReadFile(l.state("contents.yaml")); err != nil || string(present) != text {
-		if err := apply(ctx, l, s); err != nil {
-			return err
-		}
-	}
 	a, err := newAPI(l)
 	if err != nil {
 		return err
+	}
+	if present, err := os.ReadFile(l.state("contents.yaml")); err != nil || string(present) != text {
+		if err := apply(ctx, l, a, s); err != nil {
+			return err
+		}
 	}
 	return waitFor(ctx, l, "the pods", podsTimeout, daemonNames, func(ctx context.Context) error {
 		return a.podsReady(ctx, contentPods)
