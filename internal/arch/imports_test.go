@@ -66,7 +66,7 @@ var mayImport = map[string][]string{
 	"pkg/engine":         {"pkg/resolver", "pkg/resolver/glibc", "pkg/probe", "pkg/resolvconf"},
 	"pkg/target":         {"pkg/resolver", "pkg/probe", "pkg/resolvconf"},
 	"pkg/session":        {"pkg/probe", "pkg/engine", "pkg/resolver", "internal/version"},
-	"pkg/experiment":     {"pkg/engine", "pkg/probe", "pkg/resolvconf", "pkg/resolver", "pkg/simnet"},
+	"pkg/experiment":     {"pkg/engine", "pkg/printable", "pkg/probe", "pkg/resolvconf", "pkg/resolver", "pkg/simnet"},
 	"pkg/diagnose":       {"pkg/probe", "pkg/resolvconf", "pkg/printable"},
 	"pkg/patch":          {"pkg/diagnose", "pkg/experiment", "pkg/printable", "pkg/probe", "pkg/resolvconf"},
 	"pkg/view":           {"pkg/probe", "pkg/printable"},

@@ -1,0 +1,335 @@
+// Package pipeline is one run from the first resolution to the checked patch. Every face (a run in a pod, on this machine,
+// on a modelled cluster) goes through it; what differs is the Prober.
+package pipeline
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/diagnose"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/experiment"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/patch"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+)
+
+// In is what a run needs to know.
+type In struct {
+	// Prober carries out resolutions where the run takes place. Its sink gets their events: this package emits none of them.
+	Prober experiment.Prober
+	// Settings and Resolver are those in force in the target.
+	Settings probe.Settings
+	Resolver probe.Resolver
+	Target   probe.Target
+	Facts    map[string]probe.Fact
+	// Workload is the object that a patch would change; nil when there is none (this machine).
+	Workload *patch.Workload
+	// Hosts are resolved and judged; Also must keep working with changed settings. Names given twice are taken once.
+	Hosts, Also []string
+	// Variants are tried besides those that the findings suggest.
+	Variants []probe.Variant
+	// Ask is how every name is asked for; its Host and Variant are filled in.
+	Ask probe.Ask
+	// Bare sends only the packets of the resolutions of Hosts.
+	Bare bool
+	// Budget bounds what is sent after that; zero fields mean those of experiment.DefaultBudget.
+	Budget experiment.Budget
+}
+
+// Run resolves the hosts, judges what came out, tries what would change it, and checks a patch. It emits findings as soon as
+// there is something to judge, and each conclusion again when it has become better.
+//
+// An error means that no host could be tried at all, or that ctx ended. Whatever fails later is emitted as a problem with its
+// next step, and the run goes on with what it has.
+func Run(ctx context.Context, in In, emit func(probe.Event)) error {
+	r := &run{In: in, emit: emit}
+	r.Hosts, r.Also = unique(in.Hosts), unique(in.Also)
+	r.Also = slices.DeleteFunc(r.Also, func(name string) bool { return slices.Contains(r.Hosts, name) })
+	r.Budget = in.Budget.OrDefault()
+	r.known = probe.Run{Schema: probe.Schema, Target: in.Target, Settings: in.Settings, Resolver: in.Resolver, Facts: in.Facts}
+
+	if err := r.resolveHosts(ctx); err != nil {
+		return err
+	}
+	if in.Bare {
+		return ctx.Err()
+	}
+	r.confirm(ctx)
+	r.resolveAlso(ctx)
+	if table := r.whatIf(ctx); table != nil && r.allTried() {
+		r.patch(ctx, table)
+	}
+	r.judge()
+	r.explainSilence()
+	return ctx.Err()
+}
+
+// run is one run under way.
+type run struct {
+	In
+	emit func(probe.Event)
+	// known is what the run has found out so far: the findings rest on it.
+	known probe.Run
+	// hosts and also are the first resolutions of the names, as far as they could be tried.
+	hosts, also []probe.Resolution
+}
+
+// resolveHosts resolves every host under the settings as they are.
+func (r *run) resolveHosts(ctx context.Context) error {
+	var failed error
+	for _, host := range r.Hosts {
+		res, err := r.Prober.Resolve(ctx, r.ask(host))
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err != nil {
+			failed = errors.Join(failed, fmt.Errorf("resolve %q: %w", host, err))
+			continue
+		}
+		r.hosts = append(r.hosts, res)
+		r.known.Resolutions = append(r.known.Resolutions, res)
+		r.judge()
+	}
+	if failed != nil && len(r.hosts) > 0 {
+		// What was found out about the others is worth showing.
+		r.problem(failed, "run again for this host alone")
+		return nil
+	}
+	return failed
+}
+
+func (r *run) ask(name string) probe.Ask {
+	ask := r.Ask
+	ask.Host, ask.Variant = name, probe.Variant{}
+	return ask
+}
+
+// judge emits the findings that rest on what is known by now.
+func (r *run) judge() {
+	r.known.Findings = diagnose.Diagnose(diagnose.Input{Run: r.known, Hosts: r.Hosts})
+	r.emit(probe.Event{Kind: probe.KindFindings, Findings: r.known.Findings})
+}
+
+// problem emits what could not be done. An error that knows its own next step is believed.
+func (r *run) problem(err error, next string) {
+	var knows interface{ NextStep() string }
+	if errors.As(err, &knows) && knows.NextStep() != "" {
+		next = knows.NextStep()
+	}
+	note := err.Error()
+	if next != "" {
+		note += "; next: " + next
+	}
+	r.known.Problems = append(r.known.Problems, note)
+	r.emit(probe.Event{Kind: probe.KindProblem, Note: note})
+}
+
+// repeats is how often a resolution with something silent in it is repeated: with the first one that makes as many samples
+// as diagnose asks for before it speaks of a dead server or a silent domain.
+const repeats = 2
+
+// confirm repeats the resolution of hosts in which something stayed silent while something else was answered. One sample
+// cannot tell an accident from a fault.
+func (r *run) confirm(ctx context.Context) {
+	within, cancel := context.WithTimeout(ctx, 2*r.Budget.Time)
+	defer cancel()
+	for _, host := range r.hosts {
+		if lost, answered := silence(host); lost == 0 || answered == 0 {
+			continue
+		}
+		for range repeats {
+			res, err := r.Prober.Resolve(within, r.ask(host.Host))
+			if within.Err() != nil {
+				return
+			}
+			if err != nil {
+				r.problem(fmt.Errorf("repeat the resolution of %q: %w", host.Host, err), "run again")
+				return
+			}
+			r.known.Resolutions = append(r.known.Resolutions, res)
+		}
+		r.judge()
+	}
+}
+
+// silence counts the transmissions of a resolution that were lost and those that were answered.
+func silence(res probe.Resolution) (lost, answered int) {
+	for _, a := range res.Attempts {
+		for _, q := range a.Queries {
+			for _, t := range q.Transmissions {
+				switch {
+				case t.Received != nil:
+					answered++
+				case t.Reply == probe.ReplyLost:
+					lost++
+				}
+			}
+		}
+	}
+	return lost, answered
+}
+
+// resolveAlso resolves the other names in use under the settings as they are.
+func (r *run) resolveAlso(ctx context.Context) {
+	within, cancel := context.WithTimeout(ctx, r.Budget.Time)
+	defer cancel()
+	for i, name := range r.Also {
+		res, err := r.Prober.Resolve(within, r.ask(name))
+		switch {
+		case ctx.Err() != nil:
+			return
+		case within.Err() != nil:
+			r.problem(fmt.Errorf("resolve %s: no time left, so no patch is proposed", strings.Join(r.Also[i:], ", ")), "run again with fewer names in --also")
+			return
+		case err != nil:
+			r.problem(fmt.Errorf("resolve %q, so no patch is proposed: %w", name, err), "check the name given with --also")
+			continue
+		}
+		r.also = append(r.also, res)
+		r.known.Resolutions = append(r.known.Resolutions, res)
+	}
+}
+
+// whatIf predicts and measures the variants that could change something. It returns nil when there are none.
+func (r *run) whatIf(ctx context.Context) *experiment.Table {
+	// Only names that DNS answered can change with its settings.
+	hosts, also := overDNS(r.hosts), overDNS(r.also)
+	variants := experiment.Variants(r.Settings, hosts, also)
+	for _, v := range r.Variants {
+		if !slices.ContainsFunc(variants, func(w probe.Variant) bool { return w.Label() == v.Label() }) {
+			variants = append(variants, v)
+		}
+	}
+	if len(variants) == 0 || len(hosts) == 0 || ctx.Err() != nil {
+		return nil
+	}
+	table := experiment.NewTable(experiment.Plan{
+		Hosts: hosts, Also: also, Variants: variants, Ask: r.Ask, Zone: probe.ClusterZone(r.Settings.Search),
+	})
+	predictor := experiment.NewPredictor(experiment.Learn(r.known), r.Settings, r.Resolver)
+	if err := table.Predict(ctx, predictor); err != nil && ctx.Err() == nil {
+		r.problem(fmt.Errorf("%w; the variants are measured all the same", err), "")
+	}
+	r.showRows(table)
+	err := table.Measure(ctx, r.Prober, r.Budget, func() { r.showRows(table) })
+	if err != nil && ctx.Err() == nil {
+		r.problem(fmt.Errorf("try variants of the settings: %w", err), "run again; what is marked as predicted was not measured")
+	}
+	r.showRows(table)
+	return table
+}
+
+// allTried says whether every name in use was resolved under the settings as they are. Where one was not, nobody knows what a
+// patch would do to it, so none is proposed.
+func (r *run) allTried() bool {
+	return len(r.hosts) == len(r.Hosts) && len(r.also) == len(r.Also)
+}
+
+func (r *run) showRows(table *experiment.Table) {
+	if rows := table.Rows(); len(rows) > 0 {
+		r.known.WhatIf = rows
+		r.emit(probe.Event{Kind: probe.KindWhatIf, WhatIf: rows})
+	}
+}
+
+func overDNS(list []probe.Resolution) []probe.Resolution {
+	var out []probe.Resolution
+	for _, res := range list {
+		if len(res.Attempts) > 0 {
+			out = append(out, res)
+		}
+	}
+	return out
+}
+
+// patch chooses a value of ndots, checks it on every name in use, and emits the change. A choice that the check proves wrong
+// is taken back and the next best one is checked.
+func (r *run) patch(ctx context.Context, table *experiment.Table) {
+	situation := patch.Situation{Ndots: r.Settings.Ndots, Zone: table.Zone, Hosts: table.Hosts, Also: table.Also}
+	for ctx.Err() == nil {
+		best, ok := patch.Choose(situation, candidates(table))
+		if !ok {
+			return
+		}
+		chosen := experiment.Ndots(best.Ndots)
+		before := table.Unmeasured(chosen)
+		if len(before) > 0 {
+			err := table.MeasureAll(ctx, r.Prober, r.Budget, chosen)
+			r.showRows(table)
+			left := table.Unmeasured(chosen)
+			if err == nil && len(left) < len(before) {
+				// What was measured may speak against the choice.
+				continue
+			}
+			if err == nil {
+				err = errors.New("no time left")
+			}
+			if ctx.Err() == nil {
+				r.problem(fmt.Errorf("check %s on %s: %w; it is only predicted", chosen.Label(), strings.Join(left, ", "), err),
+					"run again before applying the patch")
+			}
+		}
+		r.showPatch(situation, best)
+		return
+	}
+}
+
+// candidates are the values of ndots in the table.
+func candidates(table *experiment.Table) []patch.Candidate {
+	var out []patch.Candidate
+	for _, v := range table.Variants {
+		ndots, ok := experiment.NdotsOf(v)
+		if !ok {
+			continue
+		}
+		c := patch.Candidate{Ndots: ndots, After: map[string]probe.Resolution{}}
+		for _, list := range [][]probe.Resolution{table.Hosts, table.Also} {
+			for _, now := range list {
+				if res, known := table.Resolution(now.Host, v.Label()); known {
+					c.After[now.Host] = res
+				}
+			}
+		}
+		out = append(out, c)
+	}
+	return out
+}
+
+func (r *run) showPatch(s patch.Situation, c patch.Candidate) {
+	if r.Workload == nil {
+		return
+	}
+	p, err := patch.Build(*r.Workload, c.Ndots, s.Names(c))
+	if err != nil {
+		r.problem(err, "set ndots by hand: ndots:"+fmt.Sprint(c.Ndots)+" was checked")
+		return
+	}
+	r.known.Patch = &p
+	r.emit(probe.Event{Kind: probe.KindPatch, Patch: &p})
+}
+
+// explainSilence says what the run could not find out: one pod cannot tell why a server stays silent.
+func (r *run) explainSilence() {
+	for _, host := range r.hosts {
+		lost, answered := silence(host)
+		if lost == 0 || answered > 0 {
+			continue
+		}
+		r.problem(fmt.Errorf("tell why %s stays silent: 0 replies to %d messages; a policy that blocks egress, a Service without "+
+			"endpoints behind it and a dead server look the same from one pod", strings.Join(r.Settings.Nameservers, ", "), lost),
+			"look for NetworkPolicies that select this pod, and at the endpoints: kubectl -n kube-system get endpointslices -l k8s-app=kube-dns")
+		return
+	}
+}
+
+func unique(names []string) []string {
+	var out []string
+	for _, name := range names {
+		if !slices.Contains(out, name) {
+			out = append(out, name)
+		}
+	}
+	return out
+}
