@@ -201,20 +201,27 @@ func linkPrograms(all []built, dir string) error {
 	return nil
 }
 
-// buildAll builds what is missing and returns all components, sorted as declared.
-func buildAll(ctx context.Context, l layout) ([]built, error) {
+// resolveAll names the cache folders of all components, in the order declared.
+func resolveAll(l layout) ([]built, error) {
 	var all []built
 	for _, c := range components {
 		b, err := c.resolve(l)
 		if err != nil {
 			return nil, err
 		}
-		if err := b.build(ctx, l); err != nil {
-			return nil, err
-		}
 		all = append(all, b)
 	}
 	return all, nil
+}
+
+// buildAll builds what is missing.
+func buildAll(ctx context.Context, l layout, all []built) error {
+	for _, b := range all {
+		if err := b.build(ctx, l); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // folderOf is the cache folder of the component with that name.

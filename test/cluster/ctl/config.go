@@ -1,11 +1,15 @@
 package main
 
 import (
+	"crypto/sha256"
 	"embed"
 	"encoding/base64"
+	"encoding/hex"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 )
@@ -81,6 +85,30 @@ func writeConfig(s settings) error {
 		}
 	}
 	return nil
+}
+
+// stamp is a digest of all that decides how a cluster runs: its programs, their arguments and
+// configuration. A running cluster with another stamp is of another tree.
+func stamp(s settings, all []built, imagesFolder string) (string, error) {
+	digest := sha256.New()
+	for _, b := range all {
+		fmt.Fprintln(digest, b.folder)
+	}
+	fmt.Fprintln(digest, imagesFolder, networkCommands())
+	byName := daemons(s.layout)
+	for _, name := range daemonNames {
+		fmt.Fprintln(digest, name, byName[name].args)
+	}
+	// What the machine offers is settled at the boot, and does not change while the cluster runs.
+	s.Runc, s.Snapshotter = "", ""
+	for _, name := range slices.Sorted(maps.Keys(configTargets)) {
+		text, err := renderFile(configFiles, "config/"+name, s)
+		if err != nil {
+			return "", err
+		}
+		fmt.Fprintln(digest, name, text)
+	}
+	return hex.EncodeToString(digest.Sum(nil)), nil
 }
 
 // kubeconfig is the text of a kubeconfig with everything inside it, so that it can be copied.

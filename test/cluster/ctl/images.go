@@ -36,34 +36,37 @@ func imageName(key string) string {
 	return ""
 }
 
-// makeImages returns the archive of all images, made on the spot from this machine's libraries and
-// our programs, and kept until one of those changes.
-func makeImages(ctx context.Context, l layout, all []built) (string, error) {
+// imagesFolder names the cache folder of the images by all that goes into them.
+func imagesFolder(ctx context.Context, l layout, all []built) (string, error) {
 	busybox, err := exec.LookPath("busybox")
 	if err != nil {
 		return "", fmt.Errorf("find busybox for its image: %w", err)
 	}
 	digest := sha256.New()
-	for _, b := range all {
-		if b.name == "programs" || b.name == "coredns" {
-			fmt.Fprintln(digest, b.folder)
+	fmt.Fprintln(digest, folderOf(all, "programs"), folderOf(all, "coredns"))
+	inputs := []string{busybox, filepath.Join(l.Source, "ctl", "images.go"), filepath.Join(l.Source, "ctl", "archive.go")}
+	for _, ask := range [][]string{{"gcc", "-print-file-name=libc.so.6"}, {"musl-gcc", "-print-file-name=libc.so"}} {
+		library, err := outputOf(ctx, ask[0], ask[1])
+		if err != nil {
+			return "", err
 		}
+		inputs = append(inputs, strings.TrimSpace(string(library)))
 	}
-	libc, err := outputOf(ctx, "gcc", "-print-file-name=libc.so.6")
-	if err != nil {
-		return "", err
-	}
-	inputs := []string{strings.TrimSpace(string(libc)), busybox, filepath.Join(l.Source, "ctl", "images.go")}
-	muslLibc, err := outputOf(ctx, "musl-gcc", "-print-file-name=libc.so")
-	if err != nil {
-		return "", err
-	}
-	for _, file := range append(inputs, strings.TrimSpace(string(muslLibc))) {
+	for _, file := range inputs {
 		if err := digestFile(digest, file); err != nil {
 			return "", err
 		}
 	}
-	folder := filepath.Join(l.Cache, "images-"+hex.EncodeToString(digest.Sum(nil))[:12])
+	return filepath.Join(l.Cache, "images-"+hex.EncodeToString(digest.Sum(nil))[:12]), nil
+}
+
+// makeImages returns the archive of all images, made on the spot from this machine's libraries and
+// our programs, and kept until one of those changes.
+func makeImages(ctx context.Context, l layout, all []built) (string, error) {
+	folder, err := imagesFolder(ctx, l, all)
+	if err != nil {
+		return "", err
+	}
 	archive := filepath.Join(folder, "images.tar")
 	if _, err := os.Stat(archive); err == nil {
 		return archive, nil
@@ -74,7 +77,7 @@ func makeImages(ctx context.Context, l layout, all []built) (string, error) {
 		return "", fmt.Errorf("make a folder for the images: %w", err)
 	}
 	defer os.RemoveAll(part)
-	parts, err := imageParts(ctx, l, all, busybox, part)
+	parts, err := imageParts(ctx, l, all, part)
 	if err != nil {
 		return "", err
 	}
@@ -106,7 +109,11 @@ func writeArchiveFile(path string, parts []builtImage) (err error) {
 }
 
 // imageParts compiles the C programs into work and lists what goes into which image.
-func imageParts(ctx context.Context, l layout, all []built, busybox, work string) ([]builtImage, error) {
+func imageParts(ctx context.Context, l layout, all []built, work string) ([]builtImage, error) {
+	busybox, err := exec.LookPath("busybox")
+	if err != nil {
+		return nil, fmt.Errorf("find busybox for its image: %w", err)
+	}
 	loop := filepath.Join(l.Source, "apps", "loop", "loop.c")
 	pause := filepath.Join(l.Source, "apps", "pause", "pause.c")
 	for _, c := range [][]string{

@@ -41,19 +41,42 @@ func up(ctx context.Context, l layout, out io.Writer) error {
 		return err
 	}
 	defer unlock()
-	if err := healthy(ctx, l); err == nil {
+	if err := installMissing(ctx); err != nil {
+		return err
+	}
+	all, err := resolveAll(l)
+	if err != nil {
+		return err
+	}
+	folder, err := imagesFolder(ctx, l, all)
+	if err != nil {
+		return err
+	}
+	wanted, err := stamp(newSettings(l, "", ""), all, folder)
+	if err != nil {
+		return err
+	}
+	switch reason := healthy(ctx, l, wanted); {
+	case reason == nil:
 		if err := refresh(ctx, l); err != nil {
 			return err
 		}
 		say("the cluster is up and healthy (looked for %v)", time.Since(started).Round(10*time.Millisecond))
-		printUse(out, l)
-		return nil
+	default:
+		if _, err := os.Stat(l.State); err == nil {
+			say("booting anew: %v", reason)
+		}
+		if err := rebuildAndBoot(ctx, l, all, wanted); err != nil {
+			return err
+		}
 	}
-	if err := installMissing(ctx); err != nil {
-		return err
-	}
-	all, err := buildAll(ctx, l)
-	if err != nil {
+	printUse(out, l)
+	return nil
+}
+
+func rebuildAndBoot(ctx context.Context, l layout, all []built, wanted string) error {
+	// Built first: an old cluster may go on for the minutes that this takes.
+	if err := buildAll(ctx, l, all); err != nil {
 		return err
 	}
 	archive, err := makeImages(ctx, l, all)
@@ -67,8 +90,10 @@ func up(ctx context.Context, l layout, out io.Writer) error {
 	if err := boot(ctx, l, all, archive); err != nil {
 		return fmt.Errorf("%w\nlook at `ctl logs NAME`; `ctl down` removes what was started", err)
 	}
-	say("booted in %v, %v in all", time.Since(booting).Round(10*time.Millisecond), time.Since(started).Round(10*time.Millisecond))
-	printUse(out, l)
+	if err := os.WriteFile(l.state("stamp"), []byte(wanted), 0o644); err != nil {
+		return fmt.Errorf("write down what was booted: %w", err)
+	}
+	say("booted in %v", time.Since(booting).Round(10*time.Millisecond))
 	return nil
 }
 
@@ -106,8 +131,11 @@ func lock(ctx context.Context) (unlock func(), err error) {
 	}
 }
 
-// healthy reports whether a whole cluster runs: every daemon, the API, the node and the pods.
-func healthy(ctx context.Context, l layout) error {
+// healthy reports whether a whole cluster of this tree runs: every daemon, the API and the node.
+func healthy(ctx context.Context, l layout, wanted string) error {
+	if present, err := os.ReadFile(l.state("stamp")); err != nil || string(present) != wanted {
+		return errors.New("the running cluster, if any, is of another tree or was not booted to the end")
+	}
 	for _, name := range daemonNames {
 		if pidOf(l, name) == 0 {
 			return fmt.Errorf("%s does not run", name)
@@ -124,6 +152,10 @@ func healthy(ctx context.Context, l layout) error {
 }
 
 func boot(ctx context.Context, l layout, all []built, archive string) error {
+	started := time.Now()
+	phase := func(what string) {
+		say("%5.1f s  %s", time.Since(started).Seconds(), what)
+	}
 	joins, s, err := prepare(ctx, l, all)
 	if err != nil {
 		return err
@@ -153,6 +185,7 @@ func boot(ctx context.Context, l layout, all []built, archive string) error {
 	if err := errors.Join(err, <-imported); err != nil {
 		return err
 	}
+	phase("the API server answers, images are imported")
 	if err := run("kube-controller-manager", "kube-scheduler", "kubelet", "kube-proxy"); err != nil {
 		return err
 	}
@@ -164,9 +197,14 @@ func boot(ctx context.Context, l layout, all []built, archive string) error {
 	if err := errors.Join(err, applied); err != nil {
 		return err
 	}
-	return waitFor(ctx, l, "the pods", podsTimeout, daemonNames, func(ctx context.Context) error {
+	phase("the node is ready, the contents are applied")
+	err = waitFor(ctx, l, "the pods", podsTimeout, daemonNames, func(ctx context.Context) error {
 		return a.podsReady(ctx, contentPods)
 	})
+	if err == nil {
+		phase("all pods are ready")
+	}
+	return err
 }
 
 // prepare makes all that has to be there before the first daemon.

@@ -4,8 +4,6 @@ go 1.26.8
 
 tool github.com/containernetworking/plugins/plugins/main/bridge
 
-tool github.com/containernetworking/plugins/plugins/main/loopback
-
 tool github.com/containernetworking/plugins/plugins/ipam/host-local
 
 tool github.com/containernetworking/plugins/plugins/meta/portmap
