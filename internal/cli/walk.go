@@ -1,0 +1,68 @@
+package cli
+
+import (
+	"context"
+	"sync"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/pipeline"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/version"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/engine"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/experiment"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/patch"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+)
+
+// walk is a run outside of a pod, on this machine or on a model: everything that is known before the first packet.
+type walk struct {
+	asking   asking
+	target   probe.Target
+	settings probe.Settings
+	resolver probe.Resolver
+	facts    map[string]probe.Fact
+	// workload is what a patch would change; nil where there is none.
+	workload *patch.Workload
+	prober   experiment.Prober
+}
+
+// run emits what is known, then resolves and concludes. prober emits the events of resolutions itself.
+func (w walk) run(ctx context.Context, emit func(probe.Event)) error {
+	emit(probe.Event{Kind: probe.KindRun, Run: &probe.Header{
+		Schema: probe.Schema, Tool: probe.Tool{Version: version.Version}, Target: w.target,
+	}})
+	emit(probe.Event{Kind: probe.KindSettings, Settings: &w.settings})
+	emit(probe.Event{Kind: probe.KindResolver, Resolver: &w.resolver})
+	if len(w.facts) > 0 {
+		emit(probe.Event{Kind: probe.KindFacts, Facts: w.facts})
+	}
+	return pipeline.Run(ctx, pipeline.In{
+		Prober: w.prober, Settings: w.settings, Resolver: w.resolver, Target: w.target, Facts: w.facts, Workload: w.workload,
+		Hosts: w.asking.hosts, Also: w.asking.also, Variants: w.asking.variants, Ask: w.asking.ask(""), Bare: w.asking.bare,
+	}, emit)
+}
+
+// unhurried carries out the first resolution of each host at the pace of one engine, for somebody to watch, and all others with
+// another one. It carries out one at a time: the engines share what the modelled servers remember.
+type unhurried struct {
+	first, rest experiment.Prober
+	mu          sync.Mutex
+	hosts       map[string]bool // those that somebody wants to watch
+}
+
+func newUnhurried(hosts []string, first, rest *engine.Engine, emit func(probe.Event)) *unhurried {
+	u := &unhurried{first: first.Prober("r", emit), rest: rest.Prober("w", emit), hosts: map[string]bool{}}
+	for _, h := range hosts {
+		u.hosts[h] = true
+	}
+	return u
+}
+
+// Resolve carries out one ask.
+func (u *unhurried) Resolve(ctx context.Context, ask probe.Ask) (probe.Resolution, error) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.hosts[ask.Host] {
+		delete(u.hosts, ask.Host)
+		return u.first.Resolve(ctx, ask)
+	}
+	return u.rest.Resolve(ctx, ask)
+}
