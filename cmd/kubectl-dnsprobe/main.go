@@ -7,8 +7,6 @@ import (
 	"os/signal"
 	"syscall"
 
-	"k8s.io/cli-runtime/pkg/genericiooptions"
-
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/cli"
 )
 
@@ -26,5 +24,5 @@ func run() int {
 		<-ctx.Done()
 		stop()
 	}()
-	return cli.Main(ctx, os.Args, genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})
+	return cli.Main(ctx, os.Args, os.Stdin, os.Stdout, os.Stderr)
 }

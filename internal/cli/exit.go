@@ -7,8 +7,8 @@ import (
 	"io"
 	"strings"
 	"syscall"
-	"unicode"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/printable"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 )
 
@@ -82,24 +82,18 @@ func printError(w io.Writer, err error) {
 	if errors.Is(err, context.Canceled) || isBrokenPipe(err) {
 		return
 	}
-	fmt.Fprintf(w, "error: %s\n", printable(err.Error()))
+	// Errors quote API servers and pods.
+	fmt.Fprintf(w, "error: %s\n", strings.Join(printable.Lines(err.Error(), mostLines, printable.MaxText), "\n"))
 	if n, ok := errors.AsType[nextStepper](err); ok && n.NextStep() != "" {
-		fmt.Fprintln(w, printable(n.NextStep()))
+		fmt.Fprintln(w, strings.Join(printable.Lines(n.NextStep(), mostLines, printable.MaxText), "\n"))
 	}
 }
 
+// mostLines bounds a message that quotes others.
+const mostLines = 20
+
 // isBrokenPipe says whether err means that nobody reads our output any more.
 func isBrokenPipe(err error) bool { return errors.Is(err, syscall.EPIPE) }
-
-// printable takes terminal escapes and other control characters out of text that may quote a pod or an API server.
-func printable(s string) string {
-	return strings.Map(func(r rune) rune {
-		if r == '\n' || r == '\t' || unicode.IsPrint(r) {
-			return r
-		}
-		return '\uFFFD'
-	}, s)
-}
 
 // verdict returns the exit code of a run that came to its end. hosts are the hosts asked for on the command line: the
 // resolutions of others (names that must keep working, what-if) decide nothing.

@@ -57,6 +57,19 @@ func (a asking) ask(host string) probe.Ask {
 	}
 }
 
+// followed returns ev with the resolver that the command line names in the place of the detected one.
+func (a asking) followed(ev probe.Event) probe.Event {
+	if ev.Kind != probe.KindResolver || ev.Resolver == nil || a.libc == "" {
+		return ev
+	}
+	r := probe.Resolver{Libc: a.libc, Version: a.libcVersion, Source: probe.SourceFlag, Why: "named by --libc"}
+	if r.Version == "" && ev.Resolver.Libc == a.libc {
+		r.Version, r.Build = ev.Resolver.Version, ev.Resolver.Build
+	}
+	ev.Resolver = &r
+	return ev
+}
+
 // complete returns what the flags and the hosts ask for, or a usage error.
 func (f *askFlags) complete(hosts []string) (asking, error) {
 	a := asking{hosts: unique(hosts), also: unique(f.also), timeout: f.timeout, bare: f.bare, addrConfig: f.addrConfig}

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -10,13 +9,17 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/printable"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/report"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/tui"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/view"
 )
 
 // The formats of -o.
@@ -45,7 +48,7 @@ type outputFlags struct {
 func (f *outputFlags) add(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.format, "output", "o", "", "how to show the run: "+strings.Join(formats, ", ")+" (default: tui on a terminal, else text)")
 	fs.StringVar(&f.failOn, "fail-on", "", "exit with 4 for findings of this severity or worse: info, warning, critical")
-	fs.BoolVar(&f.plain, "plain", false, "ASCII only and no colour")
+	fs.BoolVar(&f.plain, "plain", false, "ASCII only, no colour, and line by line where there would be a screen")
 	fs.StringVar(&f.save, "save", "", "write the event stream to this file too")
 }
 
@@ -58,14 +61,20 @@ type output struct {
 	plain  bool
 	// save is the file for the event stream; empty for none.
 	save string
+	// title is that of the terminal's window.
+	title  string
+	getenv func(string) string
 }
 
 // complete settles the format: what the flag says, else the TUI when both ends are terminals.
 func (f *outputFlags) complete(streams genericiooptions.IOStreams, hosts []string) (output, error) {
-	o := output{format: f.format, hosts: hosts, failOn: probe.Severity(f.failOn), plain: f.plain, save: f.save}
+	o := output{
+		format: f.format, hosts: hosts, failOn: probe.Severity(f.failOn), plain: f.plain, save: f.save,
+		title: "dnsprobe " + strings.Join(hosts, " "), getenv: os.Getenv,
+	}
 	interactive := isTerminal(streams.In) && isTerminal(streams.Out)
 	switch {
-	case o.format == "" && interactive && !f.plain:
+	case o.format == "" && interactive:
 		o.format = formatTUI
 	case o.format == "":
 		o.format = formatText
@@ -78,6 +87,14 @@ func (f *outputFlags) complete(streams genericiooptions.IOStreams, hosts []strin
 		return o, usageError("use one of: info, warning, critical", "--fail-on %q is not a severity", f.failOn)
 	}
 	return o, nil
+}
+
+// sayer returns where to say what is being done before there is anything to show: to the TUI as a note, else to stderr.
+func (o output) sayer(streams genericiooptions.IOStreams, emit func(probe.Event)) func(string) {
+	if o.format == formatTUI && !o.plain {
+		return func(text string) { emit(probe.Event{Kind: probe.KindNote, Note: text}) }
+	}
+	return func(text string) { fmt.Fprintln(streams.ErrOut, printable.Text(text, printable.MaxText)) }
 }
 
 // isTerminal says whether a stream of the command is a terminal.
@@ -124,11 +141,61 @@ func show(ctx context.Context, streams genericiooptions.IOStreams, o output, src
 		enc := probe.NewEncoder(streams.Out)
 		return collect(ctx, src, enc.Encode)
 	case formatJSON:
-		return document(ctx, src, func(run probe.Run) error { return writeJSON(streams.Out, run) })
+		return document(ctx, src, func(run probe.Run) error { return report.JSON(streams.Out, run) })
 	case formatYAML:
-		return document(ctx, src, func(run probe.Run) error { return writeYAML(streams.Out, run) })
+		return document(ctx, src, func(run probe.Run) error { return report.YAML(streams.Out, run) })
+	case formatTUI:
+		return onScreen(ctx, streams, o, src)
 	}
-	return probe.Run{}, fmt.Errorf("show the run: no face for -o %s", o.format)
+	return document(ctx, src, func(run probe.Run) error { return report.Text(streams.Out, run, o.textOptions(streams.Out)) })
+}
+
+// textOptions fit a text report to where it goes.
+func (o output) textOptions(out io.Writer) report.Options {
+	r := report.Options{ASCII: o.plain || !view.UTF8(o.getenv)}
+	if file, ok := out.(*os.File); ok && isTerminal(file) {
+		if width, _, err := term.GetSize(int(file.Fd())); err == nil {
+			r.Width = width
+		}
+		r.Color = !o.plain && o.getenv("NO_COLOR") == "" && o.getenv("TERM") != "dumb"
+	}
+	return r
+}
+
+// onScreen runs src behind the TUI. Leaving the screen before the end stops src.
+func onScreen(ctx context.Context, streams genericiooptions.IOStreams, o output, src source) (probe.Run, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var (
+		events = make(chan probe.Event, 256)
+		left   atomic.Bool
+		failed error
+	)
+	go func() {
+		defer close(events)
+		failed = src(ctx, func(ev probe.Event) { events <- ev })
+	}()
+	run, err := tui.Run(ctx, tui.Options{
+		Events: events, In: streams.In, Out: streams.Out, Title: o.title, Plain: o.plain, Getenv: o.getenv,
+		// failed is written before the channel is closed, and read after.
+		Failed:   func() error { return failed },
+		OnCancel: func() { left.Store(true); cancel() },
+	})
+	cancel()
+	for range events {
+		// What is still sent is of no use, but src has to come to its end before the session in the pod is left.
+		continue
+	}
+	switch {
+	case err != nil:
+		return run, err
+	case !left.Load():
+		return run, failed
+	case verdict(run, o.hosts, "") == ExitFailed:
+		// Somebody left before there was an answer.
+		return run, context.Canceled
+	}
+	return run, nil
 }
 
 // document runs src and writes the run at its end. A run that failed or was interrupted is written as far as it came, when
@@ -183,21 +250,4 @@ func saved(src source, w io.Writer) source {
 		})
 		return err
 	}
-}
-
-// writeJSON writes the JSON contract, indented for people.
-func writeJSON(w io.Writer, run probe.Run) error {
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
-	enc.SetIndent("", "  ")
-	return enc.Encode(run)
-}
-
-func writeYAML(w io.Writer, run probe.Run) error {
-	text, err := yaml.Marshal(run)
-	if err != nil {
-		return fmt.Errorf("write the run as YAML: %w", err)
-	}
-	_, err = w.Write(text)
-	return err
 }

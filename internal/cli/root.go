@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"io"
 	"path/filepath"
 	"strings"
 
@@ -16,7 +17,8 @@ const completeName = "kubectl_complete-dnsprobe"
 
 // Main carries out a command line (args[0] is the program's name) and returns the exit code. Errors are printed here and
 // nowhere else.
-func Main(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
+func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
+	streams := genericiooptions.IOStreams{In: in, Out: out, ErrOut: errOut}
 	// client-go logs through klog to stderr, over the screen; everything it has to say also comes back as an error.
 	klog.SetLogger(logr.Discard())
 
@@ -52,6 +54,10 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 		return usageError("see: "+c.CommandPath()+" --help", "%w", err)
 	})
 	root.AddCommand(
+		newPreflightCommand(streams),
+		newLocalCommand(streams),
+		newExplainCommand(streams),
+		newDemoCommand(streams),
 		newVersionCommand(streams),
 		newCompletionCommand(streams),
 	)

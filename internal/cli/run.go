@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -10,8 +11,16 @@ import (
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/pipeline"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/version"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/cluster"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/ephemeral"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/session"
 )
+
+// defaultKeep is long enough for a person to look, think and look again.
+const defaultKeep = 15 * time.Minute
 
 // runFlags are the flags of a run as they were typed.
 type runFlags struct {
@@ -65,7 +74,7 @@ One ephemeral container is put into the pod, with no more rights than the target
 	fs := c.Flags()
 	fs.StringVarP(&f.container, "container", "c", "", "the container whose resolver to follow (default: the annotated or first one)")
 	fs.StringVar(&f.image, "image", version.Image(), "image of the probe's container")
-	fs.DurationVar(&f.keep, "keep", 15*time.Minute, "how long the probe's container stays for another run; 0 ends it with this one")
+	fs.DurationVar(&f.keep, "keep", defaultKeep, "how long the probe's container stays for another run; 0 ends it with this one")
 	f.ask.add(fs)
 	f.output.add(fs)
 	f.kube.AddFlags(fs)
@@ -104,6 +113,83 @@ func (f *runFlags) complete(streams genericiooptions.IOStreams, args []string) (
 	return o, nil
 }
 
-func (o runOptions) run(ctx context.Context, streams genericiooptions.IOStreams, kube *genericclioptions.ConfigFlags) error {
-	return errors.New("look into a pod: this build has no way into a pod yet")
+// run shows what a run finds out.
+func (o runOptions) run(ctx context.Context, streams genericiooptions.IOStreams, flags *genericclioptions.ConfigFlags) error {
+	k, err := connect(flags)
+	if err != nil {
+		return err
+	}
+	return present(ctx, streams, o.output, func(ctx context.Context, emit func(probe.Event)) error {
+		return o.look(ctx, k, emit, o.output.sayer(streams, emit))
+	})
+}
+
+// look is the run itself: find the pod, get in, read the settings, resolve, learn the facts, conclude.
+func (o runOptions) look(ctx context.Context, k kube, emit func(probe.Event), say func(string)) error {
+	s, err := k.survey(ctx, o.target)
+	if err != nil {
+		return err
+	}
+	pod := s.found.Pod
+	if s.found.Chosen != "" {
+		say(fmt.Sprintf("looking at pod %s: %s", pod.Name, s.found.Chosen))
+	}
+	type known struct {
+		facts map[string]probe.Fact
+		owner cluster.Ownership
+	}
+	looked := make(chan known, 1)
+	go func() {
+		bounded, cancel := context.WithTimeout(ctx, askWithin)
+		defer cancel()
+		facts, owner := cluster.Look(bounded, k.client, pod)
+		looked <- known{facts, owner}
+	}()
+
+	var heard hearing
+	w, err := k.enter(ctx, s, ephemeral.Request{Container: o.container, Image: o.image, Keep: o.keep}, heard.add, say)
+	if err != nil {
+		return err
+	}
+	defer w.client.Close()
+	emit(w.header())
+	if err := w.client.Read(ctx); err != nil {
+		return cut(err)
+	}
+	var settings probe.Fold
+	for _, ev := range heard.since(w.client.Hello().History) {
+		ev = o.asking.followed(ev)
+		settings.Add(ev)
+		emit(ev)
+	}
+	k8s := <-looked
+	if owner := k8s.owner.Workload.Owner; owner.Kind != "Pod" {
+		w.target.Owner = &owner
+		emit(w.header())
+	}
+	emit(probe.Event{Kind: probe.KindFacts, Facts: k8s.facts})
+
+	return cut(pipeline.Run(ctx, pipeline.In{
+		Prober: live{w.client, emit}, Settings: settings.Run().Settings, Resolver: settings.Run().Resolver, Target: w.target,
+		Facts: k8s.facts, Workload: &k8s.owner.Workload, Hosts: o.asking.hosts, Also: o.asking.also, Variants: o.asking.variants,
+		Ask: o.asking.ask(""), Bare: o.asking.bare,
+	}, emit))
+}
+
+// live is a prober whose events are shown while they happen.
+type live struct {
+	client *session.Client
+	emit   func(probe.Event)
+}
+
+func (l live) Resolve(ctx context.Context, ask probe.Ask) (probe.Resolution, error) {
+	return l.client.ResolveLive(ctx, ask, l.emit)
+}
+
+// cut gives an error of the session its next step.
+func cut(err error) error {
+	if _, broken := errors.AsType[*session.CutError](err); broken {
+		return &exitError{code: ExitFailed, err: err, next: "run the command again: it uses the same container in the pod while that is there"}
+	}
+	return err
 }

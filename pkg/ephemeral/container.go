@@ -17,12 +17,32 @@ const Agent = "/dnsprobe-agent"
 // AttachCommand is the command to exec in the probe's container: it joins the hub that is the container's main process.
 func AttachCommand() []string { return []string{Agent, "attach"} }
 
-// hubArgs are the arguments of the container's main process.
-func hubArgs(keep time.Duration) []string { return []string{"hub", "--idle", keep.String()} }
+// startIdle is how long a container that is to end with its session waits for the session to begin.
+const startIdle = time.Minute
 
-// MinKeep is the shortest life without anybody attached. A container that was asked to end with its session still gets it, so
-// that it ends by itself when the plugin dies before it could say goodbye.
-const MinKeep = 10 * time.Second
+// targetFlag tells the agent the id of the target container, for pods whose containers share one process namespace.
+const targetFlag = "--target-container"
+
+// hubArgs are the arguments of the container's main process. It ends by itself in any case: a plugin that dies cannot be
+// relied upon to say so.
+func hubArgs(keep time.Duration, targetID string) []string {
+	args := []string{"hub", "--idle", keep.String()}
+	if keep == 0 {
+		args = []string{"hub", "--idle", startIdle.String(), "--keep-after-last", "0s"}
+	}
+	if targetID != "" {
+		args = append(args, targetFlag, targetID)
+	}
+	return args
+}
+
+// targetID returns the id that the agent was told.
+func targetID(args []string) string {
+	if i := slices.Index(args, targetFlag); i >= 0 && i+1 < len(args) {
+		return args[i+1]
+	}
+	return ""
+}
 
 // Request is what a run wants in a pod.
 type Request struct {
@@ -30,27 +50,36 @@ type Request struct {
 	Container string
 	// Image is the image of the probe's container.
 	Image string
-	// Keep is how long the probe's container stays with nobody attached.
+	// Keep is how long the probe's container stays with nobody attached; 0 ends it with its session.
 	Keep time.Duration
 }
 
-// probeContainer returns the probe's container for a target container: never more rights than the target has, and within Pod
-// Security "restricted" whenever the target is. target is empty for a pod whose target container does not run: the probe then
-// sees only the pod's sandbox.
-func probeContainer(name string, target *corev1.Container, id Identity, running bool, r Request) corev1.EphemeralContainer {
+// Target is the container to probe, as far as it is known.
+type Target struct {
+	Container *corev1.Container
+	Identity  Identity
+	// Running is false when it does not run: the probe then sees only the pod's sandbox.
+	Running bool
+	// ID is the runtime's id of the container, set where the process namespace alone does not lead to it.
+	ID string
+}
+
+// probeContainer returns the probe's container for a target: never more rights than the target has, and within Pod Security
+// "restricted" whenever the target is.
+func probeContainer(name string, t Target, r Request) corev1.EphemeralContainer {
 	c := corev1.EphemeralContainer{EphemeralContainerCommon: corev1.EphemeralContainerCommon{
 		Name:  name,
 		Image: r.Image,
 		// The image is one program that never changes under a tag, and a node that has it needs no registry.
 		ImagePullPolicy: corev1.PullIfNotPresent,
 		Command:         []string{Agent},
-		Args:            hubArgs(max(r.Keep, MinKeep)),
-		SecurityContext: securityContext(target, id),
+		Args:            hubArgs(r.Keep, t.ID),
+		SecurityContext: securityContext(t.Container, t.Identity),
 		// When the agent cannot start, its last words are the reason.
 		TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 	}}
-	if running {
-		c.TargetContainerName = target.Name
+	if t.Running {
+		c.TargetContainerName = t.Container.Name
 	}
 	return c
 }
@@ -91,5 +120,5 @@ func isOurs(c *corev1.EphemeralContainer) bool {
 // second container would be worse than another limit.
 func canServe(have, want *corev1.EphemeralContainer) bool {
 	return isOurs(have) && have.Image == want.Image && have.TargetContainerName == want.TargetContainerName &&
-		slices.Equal(have.Command, want.Command)
+		slices.Equal(have.Command, want.Command) && targetID(have.Args) == targetID(want.Args)
 }

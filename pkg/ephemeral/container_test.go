@@ -88,8 +88,8 @@ func TestSELinuxLabelsAreThoseOfTheTarget(t *testing.T) {
 
 func TestProbeOfANonRootTargetPassesRestricted(t *testing.T) {
 	pod := testPod(restrictedPod)
-	id := identify(pod, &pod.Spec.Containers[0], nil)
-	pod.Spec.EphemeralContainers = []corev1.EphemeralContainer{probeContainer("dnsprobe-abcde", &pod.Spec.Containers[0], id, true, testRequest)}
+	target := Target{Container: &pod.Spec.Containers[0], Identity: identify(pod, &pod.Spec.Containers[0], nil), Running: true}
+	pod.Spec.EphemeralContainers = []corev1.EphemeralContainer{probeContainer("dnsprobe-abcde", target, testRequest)}
 	why, err := violations(psa.LevelVersion{Level: psa.LevelRestricted, Version: psa.LatestVersion()}, &pod.ObjectMeta, &pod.Spec)
 	if err != nil || why != "" {
 		t.Errorf("violations %q, error %v", why, err)
@@ -98,7 +98,7 @@ func TestProbeOfANonRootTargetPassesRestricted(t *testing.T) {
 
 func TestProbeContainerSpec(t *testing.T) {
 	pod := testPod()
-	c := probeContainer("dnsprobe-abcde", &pod.Spec.Containers[0], Identity{UID: 1000}, true, Request{Image: "i:1", Keep: 15 * time.Minute})
+	c := probeContainer("dnsprobe-abcde", testTarget(pod), Request{Image: "i:1", Keep: 15 * time.Minute})
 	c.SecurityContext = nil
 	want := corev1.EphemeralContainer{
 		EphemeralContainerCommon: corev1.EphemeralContainerCommon{
@@ -111,11 +111,30 @@ func TestProbeContainerSpec(t *testing.T) {
 	if diff := cmp.Diff(want, c); diff != "" {
 		t.Errorf("container (-want +got):\n%s", diff)
 	}
-	if c := probeContainer("n", &pod.Spec.Containers[0], Identity{}, false, testRequest); c.TargetContainerName != "" {
+	target := testTarget(pod)
+	target.Running = false
+	if c := probeContainer("n", target, testRequest); c.TargetContainerName != "" {
 		t.Errorf("a target that does not run cannot be joined, got target %q", c.TargetContainerName)
 	}
-	if c := probeContainer("n", &pod.Spec.Containers[0], Identity{}, true, Request{}); c.Args[2] != MinKeep.String() {
-		t.Errorf("without keep the hub idles %s, want %s", c.Args[2], MinKeep)
+}
+
+func TestHubArguments(t *testing.T) {
+	for name, tt := range map[string]struct {
+		keep time.Duration
+		id   string
+		want string
+	}{
+		"kept":                          {90 * time.Second, "", "hub --idle 1m30s"},
+		"ends with its session":         {0, "", "hub --idle 1m0s --keep-after-last 0s"},
+		"one process namespace for all": {time.Minute, "4711", "hub --idle 1m0s --target-container 4711"},
+	} {
+		got := hubArgs(tt.keep, tt.id)
+		if strings.Join(got, " ") != tt.want {
+			t.Errorf("%s: %q, want %q", name, got, tt.want)
+		}
+		if id := targetID(got); id != tt.id {
+			t.Errorf("%s: target id %q, want %q", name, id, tt.id)
+		}
 	}
 }
 

@@ -1,6 +1,8 @@
 package ephemeral
 
 import (
+	"time"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -67,7 +69,7 @@ func restrictedPod(p *corev1.Pod) {
 // withProbe adds a probe's container in a state; no state means that the kubelet has not seen it yet.
 func withProbe(name string, state *corev1.ContainerState, change ...func(*corev1.EphemeralContainer)) func(*corev1.Pod) {
 	return func(p *corev1.Pod) {
-		c := probeContainer(name, &p.Spec.Containers[0], Identity{UID: 1000}, true, testRequest)
+		c := probeContainer(name, testTarget(p), testRequest)
 		for _, f := range change {
 			f(&c)
 		}
@@ -78,7 +80,12 @@ func withProbe(name string, state *corev1.ContainerState, change ...func(*corev1
 	}
 }
 
-var testRequest = Request{Image: "registry.example/dnsprobe-agent:v1", Keep: MinKeep}
+// testTarget is the pod's first container, running as uid 1000.
+func testTarget(p *corev1.Pod) Target {
+	return Target{Container: &p.Spec.Containers[0], Identity: Identity{UID: 1000}, Running: true}
+}
+
+var testRequest = Request{Image: "registry.example/dnsprobe-agent:v1", Keep: 15 * time.Minute}
 
 // namespace returns the namespace "shop" that enforces a Pod Security level.
 func namespace(level string) *corev1.Namespace {

@@ -25,7 +25,7 @@ import (
 func TestAddSendsOnlyTheNewContainerAsAPatchOfTheSubresource(t *testing.T) {
 	pod := testPod(withProbe("dnsprobe-old", new(terminated("Completed", 0, ""))))
 	client := fake.NewClientset(pod)
-	c := probeContainer("dnsprobe-new", &pod.Spec.Containers[0], Identity{UID: 1000}, true, testRequest)
+	c := probeContainer("dnsprobe-new", testTarget(pod), testRequest)
 	if _, err := Add(t.Context(), client, pod, &c); err != nil {
 		t.Fatal(err)
 	}

@@ -25,8 +25,6 @@ type Plan struct {
 	// Container is the target container.
 	Container string
 	Identity  Identity
-	// Running is false when the target container does not run: the probe then sees only the pod's sandbox.
-	Running bool
 	// Reuse names a probe's container that is there already and will be used; empty when Add will be added.
 	Reuse string
 	Add   *corev1.EphemeralContainer
@@ -43,7 +41,7 @@ func (p Plan) Describe(pod string) string {
 	if p.Reuse != "" {
 		return fmt.Sprintf("using the probe's container %s, which is in pod %s already", p.Reuse, pod)
 	}
-	return fmt.Sprintf("adding ephemeral container %s (%s) to pod %s as %s; it ends by itself and stays listed in the pod until the pod is replaced",
+	return fmt.Sprintf("adding ephemeral container %s (%s) to pod %s with %s; it ends by itself, and stays listed in the pod until the pod is replaced",
 		p.Add.Name, p.Add.Image, pod, p.Identity)
 }
 
@@ -64,16 +62,19 @@ func Judge(s Situation, r Request, name string) (Plan, []*Refusal) {
 		return plan, append(refusals, err)
 	}
 	status := containerStatus(s.Pod.Status.ContainerStatuses, container.Name)
-	plan.Container = container.Name
-	plan.Running = status != nil && status.State.Running != nil
-	plan.Identity = identify(s.Pod, container, status)
-	if !plan.Running {
-		plan.Identity = Identity{UID: Nobody, Source: assumed}
+	target := Target{Container: container, Identity: identify(s.Pod, container, status), Running: status != nil && status.State.Running != nil}
+	switch {
+	case !target.Running:
+		target.Identity = Identity{UID: Nobody, Source: assumed}
 		plan.Notes = append(plan.Notes, fmt.Sprintf("container %s is not running (%s): the settings of the pod's sandbox are used, and the libc cannot be detected",
 			container.Name, stateText(status)))
+	case sharesProcesses(s.Pod):
+		// The agent then finds the target's process by the id in its cgroup's name; the runtime's name stands before it.
+		_, target.ID, _ = strings.Cut(status.ContainerID, "://")
 	}
+	plan.Container, plan.Identity = container.Name, target.Identity
 
-	want := probeContainer(name, container, plan.Identity, plan.Running, r)
+	want := probeContainer(name, target, r)
 	plan.Reuse, plan.Ended = survey(s.Pod, &want)
 	if plan.Reuse == "" {
 		plan.Add = &want
@@ -84,9 +85,6 @@ func Judge(s Situation, r Request, name string) (Plan, []*Refusal) {
 	}
 	if plan.Ended > 0 {
 		plan.Notes = append(plan.Notes, fmt.Sprintf("%s of earlier runs: Kubernetes keeps them listed until the pod is replaced", count(plan.Ended, "ended probe container")))
-	}
-	if share := s.Pod.Spec.ShareProcessNamespace; (share != nil && *share) || s.Pod.Spec.HostPID {
-		plan.Notes = append(plan.Notes, "the pod's containers share one process namespace, so the target's own files may not be found: the settings are then those of the pod's sandbox")
 	}
 	return plan, append(refusals, judgeAccess(s, plan.Reuse != "")...)
 }
@@ -109,6 +107,11 @@ func judgePod(s Situation, refuse func(next, format string, args ...any)) {
 	if isWindows(s) {
 		refuse("take a pod on a Linux node", "pod %s runs on Windows, whose resolver has no search walk of this kind and which knows no ephemeral containers with a target", pod.Name)
 	}
+}
+
+// sharesProcesses says whether PID 1 of the pod's process namespace is none of the target's.
+func sharesProcesses(pod *corev1.Pod) bool {
+	return pod.Spec.HostPID || pod.Spec.ShareProcessNamespace != nil && *pod.Spec.ShareProcessNamespace
 }
 
 func isWindows(s Situation) bool {

@@ -115,8 +115,13 @@ func TestJudgePlans(t *testing.T) {
 		{name: "a target in a crash loop", change: []func(*corev1.Pod){func(p *corev1.Pod) {
 			p.Status.ContainerStatuses[0].State = waiting("CrashLoopBackOff", "")
 		}}, notes: []string{"container app is not running (CrashLoopBackOff)"}},
-		{name: "one process namespace for all", change: []func(*corev1.Pod){func(p *corev1.Pod) { p.Spec.ShareProcessNamespace = new(true) }},
-			notes: []string{"share one process namespace"}},
+		{name: "a probe of a target that has restarted since is of no use where it looks for a container id", change: []func(*corev1.Pod){
+			func(p *corev1.Pod) {
+				p.Spec.ShareProcessNamespace = new(true)
+				p.Status.ContainerStatuses[0].ContainerID = "containerd://new"
+			},
+			withProbe("dnsprobe-a", new(running()), func(c *corev1.EphemeralContainer) { c.Args = hubArgs(testRequest.Keep, "old") }),
+		}},
 		{name: "no right to watch", access: denied(WatchPods)},
 	}
 	for _, tt := range tests {
@@ -144,6 +149,17 @@ func TestJudgePlans(t *testing.T) {
 				t.Errorf("the description %q does not name the pod", got)
 			}
 		})
+	}
+}
+
+func TestAgentIsToldTheTargetWhereProcessesAreShared(t *testing.T) {
+	pod := testPod(func(p *corev1.Pod) {
+		p.Spec.ShareProcessNamespace = new(true)
+		p.Status.ContainerStatuses[0].ContainerID = "containerd://4711"
+	})
+	plan, _ := Judge(Situation{Pod: pod, Access: allowed()}, testRequest, "dnsprobe-new")
+	if got := targetID(plan.Add.Args); got != "4711" {
+		t.Errorf("target id %q in %q", got, plan.Add.Args)
 	}
 }
 

@@ -1,0 +1,178 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/version"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/cluster"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/ephemeral"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/session"
+)
+
+// The times that a way into a pod may take.
+const (
+	// startWithin is for pulling a small image from a slow registry; what the kubelet knows to be hopeless ends the wait sooner.
+	startWithin = 2 * time.Minute
+	// joinWithin is for an exec and the first words of the agent.
+	joinWithin = 15 * time.Second
+)
+
+// way is an open session in a pod.
+type way struct {
+	client *session.Client
+	plan   ephemeral.Plan
+	target probe.Target
+}
+
+// enter puts the probe's container into the pod, or finds the one that is there, and joins its session. events takes what the agent
+// says that belongs to no resolution; say takes what is being done to the pod, before it is done.
+func (k kube) enter(ctx context.Context, s scene, r ephemeral.Request, events func(probe.Event), say func(string)) (way, error) {
+	plan, refusals := ephemeral.Judge(s.situation, r, ephemeral.RandomName())
+	if len(refusals) > 0 {
+		return way{}, refused(refusals[0])
+	}
+	w, err := k.follow(ctx, s, plan, events, say)
+	if err == nil || plan.Reuse == "" || ctx.Err() != nil {
+		return w, err
+	}
+	if _, failed := errors.AsType[*ephemeral.StartError](err); failed {
+		return w, err
+	}
+	// The container can have ended since the pod was read: its idle limit does not wait for us. Then a new one is due.
+	fresh, getErr := k.client.CoreV1().Pods(s.found.Pod.Namespace).Get(ctx, s.found.Pod.Name, metav1.GetOptions{})
+	if getErr != nil {
+		return w, err
+	}
+	s.situation.Pod = fresh
+	again, refusals := ephemeral.Judge(s.situation, r, ephemeral.RandomName())
+	if again.Reuse == plan.Reuse {
+		return w, err
+	}
+	if len(refusals) > 0 {
+		return w, refused(refusals[0])
+	}
+	return k.follow(ctx, s, again, events, say)
+}
+
+// refused makes a refusal an error with its exit code.
+func refused(r *ephemeral.Refusal) error {
+	if r.Usage {
+		return &exitError{code: ExitUsage, err: r, next: r.Next}
+	}
+	return r
+}
+
+// follow carries out a plan.
+func (k kube) follow(ctx context.Context, s scene, plan ephemeral.Plan, events func(probe.Event), say func(string)) (way, error) {
+	pod := s.situation.Pod
+	for _, note := range plan.Notes {
+		say(note)
+	}
+	say(plan.Describe(pod.Name))
+	w := way{plan: plan, target: targetOf(s, plan)}
+	name := plan.Reuse
+	if plan.Add != nil {
+		name = plan.Add.Name
+		var err error
+		if pod, err = ephemeral.Add(ctx, k.client, pod, plan.Add); err != nil {
+			return w, err
+		}
+	}
+	if err := ephemeral.Wait(ctx, k.client, pod, name, startWithin, say); err != nil {
+		return w, err
+	}
+	at := ephemeral.Place{Namespace: pod.Namespace, Pod: pod.Name, Container: name}
+	// An interruption must not cut the connection before the goodbye: closing the client ends it.
+	stream, err := ephemeral.Exec(context.WithoutCancel(ctx), k.config, k.client, at, ephemeral.AttachCommand())
+	if err != nil {
+		return w, err
+	}
+	w.client, err = join(ctx, stream, s.user, events)
+	return w, err
+}
+
+func join(ctx context.Context, stream io.ReadWriteCloser, user string, events func(probe.Event)) (*session.Client, error) {
+	bounded, cancel := context.WithTimeout(ctx, joinWithin)
+	defer cancel()
+	client, err := session.Dial(bounded, stream, session.Options{Version: version.Version, Name: user, Events: events})
+	if err == nil {
+		return client, nil
+	}
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	return nil, &cluster.ReadError{
+		What: "talk to the probe's container", Err: err,
+		Next: "run the command again; if it stays so, a proxy in between may not let exec through",
+	}
+}
+
+// targetOf says where the run takes place. The owner is added when it is known.
+func targetOf(s scene, plan ephemeral.Plan) probe.Target {
+	pod := s.situation.Pod
+	t := probe.Target{
+		Namespace: pod.Namespace, Pod: pod.Name, Container: plan.Container, Node: pod.Spec.NodeName,
+		Via: "ephemeral", Chosen: s.found.Chosen,
+	}
+	if plan.Add != nil {
+		t.Image = plan.Add.Image
+	}
+	for _, c := range pod.Spec.EphemeralContainers {
+		if c.Name == plan.Reuse {
+			t.Image = c.Image
+		}
+	}
+	return t
+}
+
+// header opens the event stream.
+func (w way) header() probe.Event {
+	return probe.Event{Kind: probe.KindRun, Run: &probe.Header{
+		Schema: probe.Schema,
+		Tool:   probe.Tool{Version: version.Version, Agent: w.client.Hello().Version},
+		Target: w.target,
+	}}
+}
+
+// hearing keeps what the agent says of the target's settings, apart from the history of earlier runs.
+type hearing struct {
+	mu sync.Mutex
+	// heard counts all events.
+	heard int
+	kept  []heardEvent
+}
+
+type heardEvent struct {
+	n  int
+	ev probe.Event
+}
+
+func (h *hearing) add(ev probe.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.heard++
+	switch ev.Kind {
+	case probe.KindSettings, probe.KindResolver, probe.KindProblem:
+		h.kept = append(h.kept, heardEvent{h.heard, ev})
+	}
+}
+
+// since returns what was kept after the first n events.
+func (h *hearing) since(n int) []probe.Event {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var out []probe.Event
+	for _, e := range h.kept {
+		if e.n > n {
+			out = append(out, e.ev)
+		}
+	}
+	return out
+}

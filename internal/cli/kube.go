@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	authv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/version"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/cluster"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/ephemeral"
+)
+
+// askWithin bounds what is asked of the API server before a pod is touched: a cluster that does not answer by then is said to
+// be out of reach.
+const askWithin = 15 * time.Second
+
+// kube is a connection to a cluster.
+type kube struct {
+	client    kubernetes.Interface
+	config    *rest.Config
+	namespace string
+	other     cluster.Other
+}
+
+// connect reads the kubeconfig and the flags that change it.
+func connect(flags *genericclioptions.ConfigFlags) (kube, error) {
+	const next = "see which clusters you have: kubectl config get-contexts"
+	config, err := flags.ToRESTConfig()
+	if err != nil {
+		return kube{}, &cluster.ReadError{What: "read the kubeconfig", Next: next, Err: err}
+	}
+	// One run asks a dozen things at once; the default limits of client-go would spread them over seconds.
+	config.QPS, config.Burst = 50, 100
+	config.UserAgent = "kubectl-dnsprobe/" + version.Version
+	namespace, _, err := flags.ToRawKubeConfigLoader().Namespace()
+	if err != nil {
+		return kube{}, &cluster.ReadError{What: "read the namespace from the kubeconfig", Next: next, Err: err}
+	}
+	client, err := kubernetes.NewForConfig(config)
+	if err != nil {
+		return kube{}, &cluster.ReadError{What: "connect to the cluster", Next: next, Err: err}
+	}
+	return kube{client: client, config: config, namespace: namespace, other: cluster.FromBuilder(flags)}, nil
+}
+
+// scene is what is known before a pod is touched.
+type scene struct {
+	found     cluster.Found
+	situation ephemeral.Situation
+	// user is who the API server says is asking, empty when it does not.
+	user string
+}
+
+// survey finds the target's pod and asks everything that decides what can be done to it.
+func (k kube) survey(ctx context.Context, target string) (scene, error) {
+	ref, err := cluster.ParseTarget(target)
+	if err != nil {
+		return scene{}, usageError("such as pod/payments-7d4, deploy/payments, svc/payments", "%w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	var s scene
+	who := make(chan string, 1)
+	go func() { who <- k.whoami(ctx) }()
+	if s.found, err = cluster.Find(ctx, k.client, k.namespace, ref, k.other); err != nil {
+		return s, err
+	}
+	s.situation = ephemeral.Look(ctx, k.client, s.found.Pod)
+	s.user = <-who
+	return s, nil
+}
+
+// whoami asks the API server for the user's name, for the others in a session.
+func (k kube) whoami(ctx context.Context) string {
+	r, err := k.client.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	if err != nil {
+		return ""
+	}
+	return r.Status.UserInfo.Username
+}

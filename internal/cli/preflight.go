@@ -1,0 +1,113 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/version"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/ephemeral"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/printable"
+)
+
+func newPreflightCommand(streams genericiooptions.IOStreams) *cobra.Command {
+	var (
+		flags   = genericclioptions.NewConfigFlags(true)
+		request ephemeral.Request
+	)
+	c := &cobra.Command{
+		Use:   "preflight TARGET",
+		Short: "Say what a run would do to a pod, and what is missing for it",
+		Long: `Say what a run would do to a pod, and what is missing for it: permissions (with a ready-made Role), Pod Security, the state
+of the pod, what earlier runs have left. It changes nothing.
+
+It exits with 1 when a run could not do its work.`,
+		Example: "  kubectl dnsprobe preflight -n shop deploy/payments",
+		Args:    exactArgs(1),
+		RunE: func(c *cobra.Command, args []string) error {
+			k, err := connect(flags)
+			if err != nil {
+				return err
+			}
+			return preflight(c.Context(), streams.Out, k, args[0], request)
+		},
+	}
+	fs := c.Flags()
+	fs.StringVarP(&request.Container, "container", "c", "", "the container whose resolver to follow (default: the annotated or first one)")
+	fs.StringVar(&request.Image, "image", version.Image(), "image of the probe's container")
+	fs.DurationVar(&request.Keep, "keep", defaultKeep, "how long the probe's container would stay for another run")
+	flags.AddFlags(fs)
+	return c
+}
+
+// preflight writes what a run would do. A target that cannot be read is an error; everything else is part of the answer.
+func preflight(ctx context.Context, out io.Writer, k kube, target string, r ephemeral.Request) error {
+	s, err := k.survey(ctx, target)
+	if err != nil {
+		return err
+	}
+	plan, refusals := ephemeral.Judge(s.situation, r, ephemeral.RandomName())
+	pod := s.situation.Pod
+	var b strings.Builder
+	line := func(format string, args ...any) {
+		b.WriteString(printable.Text(fmt.Sprintf(format, args...), printable.MaxText) + "\n")
+	}
+	line("pod          %s/%s", pod.Namespace, pod.Name)
+	if s.found.Chosen != "" {
+		line("             %s", s.found.Chosen)
+	}
+	if plan.Container != "" {
+		line("container    %s, probed as %s", plan.Container, plan.Identity)
+	}
+	switch {
+	case s.situation.NamespaceUnknown != "":
+		line("security     unknown: %s", s.situation.NamespaceUnknown)
+	case plan.Level != "":
+		line("security     namespace %s enforces Pod Security %q", pod.Namespace, plan.Level)
+	}
+	for _, p := range ephemeral.Permissions() {
+		line("permission   %-32s %s", p, accessText(s.situation.Access[p]))
+	}
+	for _, note := range plan.Notes {
+		line("note         %s", note)
+	}
+	if len(refusals) == 0 {
+		line("a run would begin by %s", plan.Describe(pod.Name))
+		_, err := io.WriteString(out, b.String())
+		return err
+	}
+	b.WriteString("\n")
+	denied := false
+	for _, r := range refusals {
+		line("in the way   %s", r.What)
+		if r.Denied == (ephemeral.Permission{}) {
+			for _, next := range printable.Lines(r.Next, mostLines, printable.MaxText) {
+				line("             %s", next)
+			}
+			continue
+		}
+		denied = true
+	}
+	if denied {
+		b.WriteString("\nThis Role allows what a run needs; whoever may grant it binds it to you:\n\n" + ephemeral.Role(pod.Namespace))
+	}
+	if _, err := io.WriteString(out, b.String()); err != nil {
+		return err
+	}
+	return &exitError{code: ExitFailed}
+}
+
+func accessText(a ephemeral.Access) string {
+	switch {
+	case a.Unknown != "":
+		return "unknown: " + a.Unknown
+	case a.Allowed:
+		return "yes"
+	}
+	return strings.TrimSpace("no " + a.Reason)
+}
