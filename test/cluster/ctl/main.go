@@ -90,6 +90,9 @@ func down(ctx context.Context, l layout) error {
 			left = append(left, fmt.Sprintf("process %d keeps the network namespace: %s", pid, commandLine(pid)))
 		}
 	}
+	if err := os.Remove(lockPath); err != nil {
+		return fmt.Errorf("remove the lock: %w", err)
+	}
 	if len(left) > 0 || cleared != nil {
 		for _, line := range left {
 			say("left: %s", line)

@@ -24,7 +24,7 @@ const (
 	daemonTimeout = time.Minute
 	nodeTimeout   = 90 * time.Second
 	podsTimeout   = 3 * time.Minute
-	lockTimeout   = 10 * time.Minute
+	lockTimeout   = buildTimeout // another `up` may be building
 )
 
 // contentPods is how many pods the manifests make: `up` waits for that many to be ready.
@@ -105,30 +105,40 @@ func printUse(out io.Writer, l layout) {
 	fmt.Fprintf(out, "#   nsenter --net=%s bash\n", l.Netns)
 }
 
-// lock keeps two of us from changing the cluster at the same time.
+// lockPath is beside the cluster's folders, as those come and go while it is held.
+const lockPath = "/run/dnsprobe-cluster.lock"
+
+// lock keeps two of us from changing the cluster at the same time. A `down` removes the file while
+// it holds it, so a lock on a file that is no longer at the path counts for nothing.
 func lock(ctx context.Context) (unlock func(), err error) {
-	const path = "/run/dnsprobe-cluster.lock"
-	file, err := os.OpenFile(path, os.O_CREATE|os.O_RDWR|unix.O_CLOEXEC, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("open the lock %s: %w", path, err)
-	}
-	deadline := time.Now().Add(lockTimeout)
+	ctx, cancel := context.WithTimeout(ctx, lockTimeout)
+	defer cancel()
+	tick := time.NewTicker(pollInterval)
+	defer tick.Stop()
 	for {
-		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
-		if err == nil {
+		file, err := os.OpenFile(lockPath, os.O_CREATE|os.O_RDWR, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("open the lock %s: %w", lockPath, err)
+		}
+		if unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB) == nil && samePath(file) {
 			return func() { file.Close() }, nil
 		}
-		if time.Now().After(deadline) {
-			file.Close()
-			return nil, fmt.Errorf("lock %s: another command has held it for %v", path, lockTimeout)
-		}
+		file.Close()
 		select {
 		case <-ctx.Done():
-			file.Close()
-			return nil, ctx.Err()
-		case <-time.After(pollInterval):
+			return nil, fmt.Errorf("lock %s: another command holds it: %w", lockPath, ctx.Err())
+		case <-tick.C:
 		}
 	}
+}
+
+func samePath(file *os.File) bool {
+	opened, err := file.Stat()
+	if err != nil {
+		return false
+	}
+	named, err := os.Stat(file.Name())
+	return err == nil && os.SameFile(opened, named)
 }
 
 // healthy reports whether a whole cluster of this tree runs: every daemon, the API and the node.
