@@ -48,6 +48,8 @@ func daemons(l layout) map[string]daemon {
 			"--kubeconfig=" + l.kubeconfig("kube-controller-manager"), "--leader-elect=false", "--bind-address=127.0.0.1",
 			// Each controller has a role of its own; the manager's own has next to nothing.
 			"--use-service-account-credentials=true",
+			// The default of 20 requests a second makes the start of all controllers take five.
+			"--kube-api-qps=200", "--kube-api-burst=400",
 			"--service-account-private-key-file=" + l.state("service-accounts.key"), "--root-ca-file=" + l.state("ca.crt"),
 			// A busy machine may delay heartbeats; that must not evict the pods.
 			"--node-monitor-grace-period=200s", "--profiling=false",
