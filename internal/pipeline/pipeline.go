@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/diagnose"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/experiment"
@@ -126,17 +127,18 @@ func (r *run) problem(err error, next string) {
 	r.emit(probe.Event{Kind: probe.KindProblem, Note: note})
 }
 
-// repeats is how often a resolution with something silent in it is repeated: with the first one that makes as many samples
+// repeats is how often a resolution is repeated whose silence could be a fault: with the first one that makes as many samples
 // as diagnose asks for before it speaks of a dead server or a silent domain.
 const repeats = 2
 
-// confirm repeats the resolution of hosts in which something stayed silent while something else was answered. One sample
-// cannot tell an accident from a fault.
+// confirm repeats the resolution of hosts in which a whole server or a whole name stayed silent while others were answered. One
+// sample cannot tell an accident from a fault. Other losses stay as they are: repeating them would take their time and prove
+// nothing.
 func (r *run) confirm(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, 2*r.Budget.Time)
 	defer cancel()
 	for _, host := range r.hosts {
-		if lost, answered := silence(host); lost == 0 || answered == 0 {
+		if !partlySilent(host) {
 			continue
 		}
 		for range repeats {
@@ -152,6 +154,29 @@ func (r *run) confirm(ctx context.Context) {
 		}
 		r.judge()
 	}
+}
+
+// partlySilent says whether a server or a name got no reply at all in res, while another server or name did.
+func partlySilent(res probe.Resolution) bool {
+	servers, names := map[string]bool{}, map[string]bool{}
+	for _, a := range res.Attempts {
+		for _, q := range a.Queries {
+			for _, t := range q.Transmissions {
+				servers[t.Server] = servers[t.Server] || t.Reply != probe.ReplyLost
+				names[a.Name] = names[a.Name] || t.Reply != probe.ReplyLost
+			}
+		}
+	}
+	return mixed(servers) || mixed(names)
+}
+
+// mixed says whether some are answered and some are not.
+func mixed(answered map[string]bool) bool {
+	yes, no := false, false
+	for _, a := range answered {
+		yes, no = yes || a, no || !a
+	}
+	return yes && no
 }
 
 // silence counts the transmissions of a resolution that were lost and those that were answered.
@@ -192,6 +217,9 @@ func (r *run) resolveAlso(ctx context.Context) {
 	}
 }
 
+// slow is the duration from which a resolution has waited for something that did not come.
+const slow = probe.Millis(time.Second)
+
 // whatIf predicts and measures the variants that could change something. It returns nil when there are none.
 func (r *run) whatIf(ctx context.Context) *experiment.Table {
 	// Only names that DNS answered can change with its settings.
@@ -213,7 +241,12 @@ func (r *run) whatIf(ctx context.Context) *experiment.Table {
 		r.problem(fmt.Errorf("%w; the variants are measured all the same", err), "")
 	}
 	r.showRows(table)
-	err := table.Measure(ctx, r.Prober, r.Budget, func() { r.showRows(table) })
+	budget := r.Budget
+	if slices.ContainsFunc(hosts, func(res probe.Resolution) bool { return res.Duration >= slow }) {
+		// Where a resolution waits for timeouts, its spread is that of the timeouts: once is enough.
+		budget.Rounds = 1
+	}
+	err := table.Measure(ctx, r.Prober, budget, func() { r.showRows(table) })
 	if err != nil && ctx.Err() == nil {
 		r.problem(fmt.Errorf("try variants of the settings: %w", err), "run again; what is marked as predicted was not measured")
 	}

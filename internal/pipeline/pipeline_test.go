@@ -397,6 +397,38 @@ func TestDeadNameserverIsConfirmed(t *testing.T) {
 	}
 }
 
+// A search domain that nobody answers for: glibc leaves the list after 10 s each time.
+func TestSilentSearchDomainIsConfirmed(t *testing.T) {
+	p := newPod(t, classic,
+		rule(t, "A/api.partner.example.net", "a:203.0.113.10"), rule(t, "api.partner.example.net"),
+		rule(t, "*.compute.internal", "drop"))
+	run := p.run(p.in("api.partner.example.net"))
+	if classes(run) != "timeout-in-search search-walk" {
+		t.Fatalf("findings %q", classes(run))
+	}
+	if got := run.Findings[0].Title; got != "api.partner.example.net.eu-west-9.compute.internal. gets no reply from search domain 4 of 4, "+
+		"api.partner.example.net resolves all the same after 10.00 s." {
+		t.Error(got)
+	}
+	if run.Patch == nil || run.Patch.Variant != "ndots:2" {
+		t.Errorf("patch %+v", run.Patch)
+	}
+	// One resolution, two to confirm it, one round of now, ndots:2 and the final dot.
+	if len(p.asks) != 6 {
+		t.Errorf("%d asks", len(p.asks))
+	}
+}
+
+// O07: one half is never answered. No rule of this version knows it, and repeating 15 s would prove nothing.
+func TestAHalfThatIsLostIsNotRepeated(t *testing.T) {
+	p := newPod(t, strings.Replace(classic, "ndots:5", "ndots:1", 1),
+		rule(t, "A/pay.example.net", "a:198.51.100.40"), rule(t, "AAAA/pay.example.net", "drop"))
+	run := p.run(p.in("pay.example.net"))
+	if classes(run) != "" || len(p.asks) != 1 || run.Resolutions[0].Duration.Duration() != 15*time.Second {
+		t.Errorf("findings %q, %d asks, %v", classes(run), len(p.asks), run.Resolutions[0].Duration.Duration())
+	}
+}
+
 // O08 on glibc: the walk is survived, but its SERVFAIL is the first finding.
 func TestServFailInSearch(t *testing.T) {
 	p := newPod(t, "search default.svc.cluster.local svc.cluster.local cluster.local WORKGROUP\nnameserver 10.152.183.10\noptions ndots:5\n",

@@ -70,21 +70,22 @@ func TestDeploymentInFull(t *testing.T) {
 	}
 }
 
-func TestExistingOptionsAreCarriedOver(t *testing.T) {
-	tests := map[string]struct {
-		existing *DNSConfig
-		yaml     string
-		diff     string
-	}{
-		"ndots stands in the middle": {
-			&DNSConfig{Options: []Option{{Name: "edns0"}, {Name: "ndots", Value: value("5")}, {Name: "timeout", Value: value("1")}}},
-			`        - name: edns0
+// existingOptions are templates with a dnsConfig, and what becomes of it with ndots 3: below "options:" of the YAML, and below
+// "spec:" of the diff.
+var existingOptions = map[string]struct {
+	existing *DNSConfig
+	yaml     string
+	diff     string
+}{
+	"ndots stands in the middle": {
+		&DNSConfig{Options: []Option{{Name: "edns0"}, {Name: "ndots", Value: value("5")}, {Name: "timeout", Value: value("1")}}},
+		`        - name: edns0
         - name: ndots
           value: "3"
         - name: timeout
           value: "1"
 `,
-			`        dnsConfig:
+		`        dnsConfig:
           options:
           - name: edns0
           - name: ndots
@@ -93,26 +94,26 @@ func TestExistingOptionsAreCarriedOver(t *testing.T) {
           - name: timeout
             value: "1"
 `,
-		},
-		"ndots is new": {
-			&DNSConfig{Options: []Option{{Name: "single-request-reopen"}}},
-			`        - name: single-request-reopen
+	},
+	"ndots is new": {
+		&DNSConfig{Options: []Option{{Name: "single-request-reopen"}}},
+		`        - name: single-request-reopen
         - name: ndots
           value: "3"
 `,
-			`        dnsConfig:
+		`        dnsConfig:
           options:
           - name: single-request-reopen
 +         - name: ndots
 +           value: "3"
 `,
-		},
-		"ndots stands twice": {
-			&DNSConfig{Options: []Option{{Name: "ndots", Value: value("4")}, {Name: "ndots", Value: value("5")}}},
-			`        - name: ndots
+	},
+	"ndots stands twice": {
+		&DNSConfig{Options: []Option{{Name: "ndots", Value: value("4")}, {Name: "ndots", Value: value("5")}}},
+		`        - name: ndots
           value: "3"
 `,
-			`        dnsConfig:
+		`        dnsConfig:
           options:
           - name: ndots
 -           value: "4"
@@ -120,32 +121,32 @@ func TestExistingOptionsAreCarriedOver(t *testing.T) {
 -           value: "5"
 +           value: "3"
 `,
-		},
-		"ndots without a value": {
-			&DNSConfig{Options: []Option{{Name: "ndots"}}},
-			`        - name: ndots
+	},
+	"ndots without a value": {
+		&DNSConfig{Options: []Option{{Name: "ndots"}}},
+		`        - name: ndots
           value: "3"
 `,
-			`        dnsConfig:
+		`        dnsConfig:
           options:
           - name: ndots
 +           value: "3"
 `,
-		},
-		"a dnsConfig with only nameservers": {
-			&DNSConfig{},
-			`        - name: ndots
+	},
+	"a dnsConfig with only nameservers": {
+		&DNSConfig{},
+		`        - name: ndots
           value: "3"
 `,
-			`        dnsConfig:
+		`        dnsConfig:
 +         options:
 +         - name: ndots
 +           value: "3"
 `,
-		},
-		"values that YAML would read as something else": {
-			&DNSConfig{Options: []Option{{Name: "on", Value: value("yes")}, {Name: "x", Value: value("")}, {Name: "# y", Value: value("a: 'b'\n")}}},
-			`        - name: "on"
+	},
+	"values that YAML would read as something else": {
+		&DNSConfig{Options: []Option{{Name: "on", Value: value("yes")}, {Name: "x", Value: value("")}, {Name: "# y", Value: value("a: 'b'\n")}}},
+		`        - name: "on"
           value: "yes"
         - name: x
           value: ""
@@ -155,7 +156,7 @@ func TestExistingOptionsAreCarriedOver(t *testing.T) {
         - name: ndots
           value: "3"
 `,
-			`        dnsConfig:
+		`        dnsConfig:
           options:
           - name: "on"
             value: "yes"
@@ -167,9 +168,11 @@ func TestExistingOptionsAreCarriedOver(t *testing.T) {
 +         - name: ndots
 +           value: "3"
 `,
-		},
-	}
-	for name, tt := range tests {
+	},
+}
+
+func TestExistingOptionsAreCarriedOver(t *testing.T) {
+	for name, tt := range existingOptions {
 		t.Run(name, func(t *testing.T) {
 			p := build(t, deployment(tt.existing), 3)
 			if diff := cmp.Diff("spec:\n  template:\n    spec:\n      dnsConfig:\n        options:\n"+tt.yaml, p.YAML); diff != "" {

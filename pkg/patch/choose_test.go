@@ -45,80 +45,81 @@ func after(ndots int, resolutions ...probe.Resolution) Candidate {
 	return c
 }
 
+var choices = map[string]struct {
+	situation  Situation
+	candidates []Candidate
+	// want is the value chosen, 0 for none.
+	want int
+}{
+	"screens.md: ndots:1 would make ledger.core leave the cluster": {
+		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledger, ledgerCore}},
+		[]Candidate{after(1, stripeAsIs, ledger, ledgerCore1), after(2, stripeAsIs, ledger, ledgerCore)}, 2,
+	},
+	"a leaving name weighs more than queries": {
+		Situation{5, zone, []probe.Resolution{stripe, walked("a.b", []string{"a.b.ec2.internal", "a.b"}, "203.0.113.8")}, []probe.Resolution{ledgerCore}},
+		[]Candidate{
+			after(1, stripeAsIs, walked("a.b", []string{"a.b"}, "203.0.113.8"), ledgerCore1),
+			after(2, stripeAsIs, walked("a.b", []string{"a.b.ec2.internal", "a.b"}, "203.0.113.8"), ledgerCore),
+		}, 2,
+	},
+	"it cannot be avoided": {
+		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
+		[]Candidate{after(1, stripeAsIs, ledgerCore1)}, 1,
+	},
+	"the nearest of equals": {
+		Situation{5, zone, []probe.Resolution{stripe}, nil},
+		[]Candidate{after(1, stripeAsIs), after(2, stripeAsIs)}, 2,
+	},
+	"a name would break (O02, musl)": {
+		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
+		[]Candidate{after(2, stripeAsIs, walked("ledger.core", []string{"ledger.core"})), after(3, stripeAsIs, ledgerCore)}, 3,
+	},
+	"every value breaks a name": {
+		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
+		[]Candidate{after(2, stripeAsIs, walked("ledger.core", []string{"ledger.core"}))}, 0,
+	},
+	"a name would get another address (O26)": {
+		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
+		[]Candidate{after(1, stripeAsIs, walked("ledger.core", []string{"ledger.core"}, "198.51.100.77"))}, 0,
+	},
+	"addresses of the same name rotate": {
+		Situation{5, zone, []probe.Resolution{stripe}, nil},
+		[]Candidate{after(2, walked("api.stripe.com", []string{"api.stripe.com"}, "203.0.113.99"))}, 2,
+	},
+	"a name was not tried": {
+		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
+		[]Candidate{after(2, stripeAsIs)}, 0,
+	},
+	"a name has not ended": {
+		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
+		[]Candidate{after(2, stripeAsIs, probe.Resolution{Host: "ledger.core"})}, 0,
+	},
+	"already healthy": {
+		Situation{2, zone, []probe.Resolution{stripeAsIs}, []probe.Resolution{ledgerCore}},
+		[]Candidate{after(1, stripeAsIs, ledgerCore1), after(3, stripe, ledgerCore)}, 0,
+	},
+	"the value in force is no change": {
+		Situation{5, zone, []probe.Resolution{stripe}, nil}, []Candidate{after(5, stripeAsIs)}, 0,
+	},
+	"only a name that nobody asked about gains": {
+		Situation{5, zone, []probe.Resolution{ledger}, []probe.Resolution{stripe}}, []Candidate{after(2, ledger, stripeAsIs)}, 0,
+	},
+	"the others lose more than the host gains": {
+		Situation{5, zone, []probe.Resolution{walked("x.y", []string{"x.y.ec2.internal", "x.y"}, "203.0.113.8")}, []probe.Resolution{ledgerCore}},
+		[]Candidate{after(1, walked("x.y", []string{"x.y"}, "203.0.113.8"), ledgerCore1)}, 0,
+	},
+	"a host that does not exist needs no patch": {
+		Situation{5, zone, []probe.Resolution{walked("nowhere.example", []string{"nowhere.example.cluster.local", "nowhere.example"})}, nil},
+		[]Candidate{after(1, walked("nowhere.example", []string{"nowhere.example", "nowhere.example.cluster.local"}))}, 0,
+	},
+	"ndots too low: a higher value helps": {
+		Situation{1, zone, []probe.Resolution{ledgerCore1}, []probe.Resolution{ledger}}, []Candidate{after(2, ledgerCore, ledger)}, 2,
+	},
+	"no candidates": {Situation{5, zone, []probe.Resolution{stripe}, nil}, nil, 0},
+}
+
 func TestChoose(t *testing.T) {
-	silent := probe.Resolution{Host: "ledger.core"}
-	tests := map[string]struct {
-		situation  Situation
-		candidates []Candidate
-		want       int // 0 for none
-	}{
-		"screens.md: ndots:1 would make ledger.core leave the cluster": {
-			Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledger, ledgerCore}},
-			[]Candidate{after(1, stripeAsIs, ledger, ledgerCore1), after(2, stripeAsIs, ledger, ledgerCore)}, 2,
-		},
-		"a leaving name weighs more than queries": {
-			Situation{5, zone, []probe.Resolution{stripe, walked("a.b", []string{"a.b.ec2.internal", "a.b"}, "203.0.113.8")}, []probe.Resolution{ledgerCore}},
-			[]Candidate{
-				after(1, stripeAsIs, walked("a.b", []string{"a.b"}, "203.0.113.8"), ledgerCore1),
-				after(2, stripeAsIs, walked("a.b", []string{"a.b.ec2.internal", "a.b"}, "203.0.113.8"), ledgerCore),
-			}, 2,
-		},
-		"it cannot be avoided": {
-			Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
-			[]Candidate{after(1, stripeAsIs, ledgerCore1)}, 1,
-		},
-		"the nearest of equals": {
-			Situation{5, zone, []probe.Resolution{stripe}, nil},
-			[]Candidate{after(1, stripeAsIs), after(2, stripeAsIs)}, 2,
-		},
-		"a name would break (O02, musl)": {
-			Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
-			[]Candidate{after(2, stripeAsIs, walked("ledger.core", []string{"ledger.core"})), after(3, stripeAsIs, ledgerCore)}, 3,
-		},
-		"every value breaks a name": {
-			Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
-			[]Candidate{after(2, stripeAsIs, walked("ledger.core", []string{"ledger.core"}))}, 0,
-		},
-		"a name would get another address (O26)": {
-			Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
-			[]Candidate{after(1, stripeAsIs, walked("ledger.core", []string{"ledger.core"}, "198.51.100.77"))}, 0,
-		},
-		"addresses of the same name rotate": {
-			Situation{5, zone, []probe.Resolution{stripe}, nil},
-			[]Candidate{after(2, walked("api.stripe.com", []string{"api.stripe.com"}, "203.0.113.99"))}, 2,
-		},
-		"a name was not tried": {
-			Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
-			[]Candidate{after(2, stripeAsIs)}, 0,
-		},
-		"a name has not ended": {
-			Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
-			[]Candidate{after(2, stripeAsIs, silent)}, 0,
-		},
-		"already healthy": {
-			Situation{2, zone, []probe.Resolution{stripeAsIs}, []probe.Resolution{ledgerCore}},
-			[]Candidate{after(1, stripeAsIs, ledgerCore1), after(3, stripe, ledgerCore)}, 0,
-		},
-		"the value in force is no change": {
-			Situation{5, zone, []probe.Resolution{stripe}, nil}, []Candidate{after(5, stripeAsIs)}, 0,
-		},
-		"only a name that nobody asked about gains": {
-			Situation{5, zone, []probe.Resolution{ledger}, []probe.Resolution{stripe}}, []Candidate{after(2, ledger, stripeAsIs)}, 0,
-		},
-		"the others lose more than the host gains": {
-			Situation{5, zone, []probe.Resolution{walked("x.y", []string{"x.y.ec2.internal", "x.y"}, "203.0.113.8")}, []probe.Resolution{ledgerCore}},
-			[]Candidate{after(1, walked("x.y", []string{"x.y"}, "203.0.113.8"), ledgerCore1)}, 0,
-		},
-		"a host that does not exist needs no patch": {
-			Situation{5, zone, []probe.Resolution{walked("nowhere.example", []string{"nowhere.example.cluster.local", "nowhere.example"})}, nil},
-			[]Candidate{after(1, walked("nowhere.example", []string{"nowhere.example", "nowhere.example.cluster.local"}))}, 0,
-		},
-		"ndots too low: a higher value helps": {
-			Situation{1, zone, []probe.Resolution{ledgerCore1}, []probe.Resolution{ledger}}, []Candidate{after(2, ledgerCore, ledger)}, 2,
-		},
-		"no candidates": {Situation{5, zone, []probe.Resolution{stripe}, nil}, nil, 0},
-	}
-	for name, tt := range tests {
+	for name, tt := range choices {
 		t.Run(name, func(t *testing.T) {
 			got, ok := Choose(tt.situation, tt.candidates)
 			if !ok {
