@@ -1,0 +1,175 @@
+package conformance
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolvconf"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/glibc"
+)
+
+// HelperEnv in the environment makes the test program a helper.
+const HelperEnv = "DNSPROBE_CONFORMANCE_HELPER"
+
+// Bench runs cases.
+type Bench struct {
+	// Version is the real libc's ("2.36-9+deb12u14").
+	Version string
+	program string
+	// slots bounds the cases under way, starts those that are being set up: starting a process takes a processor, waiting
+	// for a timeout takes none.
+	slots, starts chan struct{}
+}
+
+// CannotRun says what is missing on this machine, nil when nothing is.
+func CannotRun() error {
+	if runtime.GOOS != "linux" {
+		return fmt.Errorf("it needs Linux, this is %s", runtime.GOOS)
+	}
+	if os.Geteuid() != 0 {
+		return errors.New("it needs root, to make network and mount namespaces and a packet socket")
+	}
+	if _, err := exec.LookPath("gcc"); err != nil {
+		return errors.New("it needs gcc, to compile the program that calls the real libc (Debian: apt-get install gcc libc6-dev)")
+	}
+	return nil
+}
+
+// NewBench compiles the C program into folder and finds out which libc it runs with. parallel is how many cases run at once.
+func NewBench(ctx context.Context, folder string, parallel int) (*Bench, error) {
+	b := &Bench{
+		program: filepath.Join(folder, "getaddrinfo"),
+		slots:   make(chan struct{}, parallel), starts: make(chan struct{}, 2*runtime.NumCPU()),
+	}
+	build := exec.CommandContext(ctx, "gcc", "-O2", "-Wall", "-Werror", "-o", b.program, "testdata/getaddrinfo.c")
+	if out, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("compile testdata/getaddrinfo.c: %w: %s", err, out)
+	}
+	version, err := exec.CommandContext(ctx, b.program, "version").Output()
+	if err != nil {
+		return nil, fmt.Errorf("ask the C program for the libc's version: %w", err)
+	}
+	b.Version = strings.TrimSpace(string(version))
+	// The distribution's build says which fixes are in it. Systems without dpkg have none to tell.
+	if full, err := exec.CommandContext(ctx, "dpkg-query", "-W", "-f", "${Version}", "libc6").Output(); err == nil && bytes.HasPrefix(full, []byte(b.Version)) {
+		b.Version = string(full)
+	}
+	return b, nil
+}
+
+// Both runs a case on both sides, the real one first. It waits for a slot.
+func (b *Bench) Both(ctx context.Context, c *Case) (real, ours Outcome, err error) {
+	select {
+	case b.slots <- struct{}{}:
+		defer func() { <-b.slots }()
+	case <-ctx.Done():
+		return real, ours, ctx.Err()
+	}
+	if real, err = b.run(ctx, Order{Side: Real, Case: *c, Program: b.program, RotateStart: -1}); err != nil {
+		return real, ours, fmt.Errorf("case %s, real libc: %w", c.Name, err)
+	}
+	order := Order{Side: Ours, Case: *c, Version: b.Version, RotateStart: b.rotateStart(c, real)}
+	if ours, err = b.run(ctx, order); err != nil {
+		return real, ours, fmt.Errorf("case %s, our resolver: %w", c.Name, err)
+	}
+	return real, ours, nil
+}
+
+// config is what the libc makes of the case's settings at its start.
+func (b *Bench) config(c *Case) resolvconf.Config {
+	return glibc.New(b.Version, resolver.System{
+		ResolvConf: c.ResolvConf, NoResolvConf: c.NoResolvConf, Env: c.Env, Hostname: c.Hostname,
+	}).Config()
+}
+
+// rotateStart returns with which server the real libc began, when that was left to chance; else -1.
+func (b *Bench) rotateStart(c *Case, real Outcome) int {
+	conf := b.config(c)
+	if !conf.Rotate || len(conf.Nameservers) < 2 || len(real.Packets) == 0 {
+		return -1
+	}
+	for i, s := range conf.Nameservers {
+		if s.Unmap() == real.Packets[0].Server {
+			return i
+		}
+	}
+	return -1
+}
+
+// helperSlack is what a helper may take beyond the case's limit.
+const helperSlack = 30 * time.Second
+
+// run runs one side in fresh namespaces. Nothing of it is left when it returns: the namespaces end with the helper, which is
+// their first process.
+func (b *Bench) run(ctx context.Context, o Order) (Outcome, error) {
+	ctx, stop := context.WithTimeout(ctx, millis(o.Case.LimitMillis)+helperSlack)
+	defer stop()
+	order, err := json.Marshal(o)
+	if err != nil {
+		return Outcome{}, err
+	}
+	cmd := exec.CommandContext(ctx, "/proc/self/exe")
+	cmd.Env = []string{HelperEnv + "=1", "PATH=" + os.Getenv("PATH"), "GOMAXPROCS=2"}
+	cmd.Stdin = bytes.NewReader(order)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	cmd.SysProcAttr = &syscall.SysProcAttr{
+		Cloneflags: syscall.CLONE_NEWNET | syscall.CLONE_NEWNS | syscall.CLONE_NEWUTS | syscall.CLONE_NEWPID | syscall.CLONE_NEWIPC,
+		Pdeathsig:  syscall.SIGKILL,
+		Setpgid:    true,
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		return Outcome{}, err
+	}
+	select {
+	case b.starts <- struct{}{}:
+	case <-ctx.Done():
+		return Outcome{}, ctx.Err()
+	}
+	lines := bufio.NewReader(stdout)
+	err = cmd.Start()
+	if err == nil {
+		var first string
+		if first, err = lines.ReadString('\n'); err == nil && first != ready {
+			// The outcome came instead: it says why.
+			lines = bufio.NewReader(io.MultiReader(strings.NewReader(first), lines))
+		}
+	}
+	<-b.starts
+	if cmd.Process == nil {
+		return Outcome{}, fmt.Errorf("start the helper in fresh namespaces: %w", err)
+	}
+	var outcome Outcome
+	if err == nil {
+		err = json.NewDecoder(lines).Decode(&outcome)
+	}
+	if waitErr := cmd.Wait(); err != nil || waitErr != nil {
+		return outcome, fmt.Errorf("helper: %w: %s", errors.Join(err, waitErr, ctx.Err()), stderr.Bytes())
+	}
+	if outcome.Err != "" {
+		return outcome, errors.New(outcome.Err)
+	}
+	return outcome, nil
+}
+
+// byDuration orders cases so that the long ones start first.
+func byDuration(cases []*Case, expected func(*Case) time.Duration) []*Case {
+	sorted := slices.Clone(cases)
+	slices.SortStableFunc(sorted, func(a, b *Case) int { return int(expected(b) - expected(a)) })
+	return sorted
+}

@@ -1,0 +1,139 @@
+package conformance
+
+import (
+	"fmt"
+	"net/netip"
+	"slices"
+	"time"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/scenario"
+)
+
+// Differences says in which ways our outcome is not the real one; none means equal.
+func Differences(c *Case, real, ours Outcome) []string {
+	var out []string
+	for _, d := range scenario.Compare(real.Packets, ours.Packets) {
+		out = append(out, d.String())
+	}
+	if real.Killed != ours.Killed {
+		out = append(out, fmt.Sprintf("still running at the limit: observed %t, ours %t", real.Killed, ours.Killed))
+	}
+	if len(real.Calls) != len(ours.Calls) {
+		out = append(out, fmt.Sprintf("calls that returned: observed %d, ours %d", len(real.Calls), len(ours.Calls)))
+	}
+	for i := range min(len(real.Calls), len(ours.Calls)) {
+		if c.Calls[i].IDN {
+			// Our resolvers do not convert names: what AI_IDN returns is the converter's, not the resolver's.
+			continue
+		}
+		out = append(out, callDifferences(i, c.Calls[i], real.Calls[i], ours.Calls[i])...)
+	}
+	return out
+}
+
+func callDifferences(i int, call Call, real, ours Result) []string {
+	var out []string
+	check := func(same bool, field string, a, b any) {
+		if !same {
+			out = append(out, fmt.Sprintf("call %d (%s): %s: observed %v, ours %v", i+1, call.Host, field, a, b))
+		}
+	}
+	check(real.Code == ours.Code, "code", real.Code, ours.Code)
+	check(slices.Equal(real.Addresses, ours.Addresses), "addresses", real.Addresses, ours.Addresses)
+	if call.CanonName {
+		check(real.Canonical == ours.Canonical, "canonical name", real.Canonical, ours.Canonical)
+	}
+	check(scenario.Near(real.Start, ours.Start), "start", real.Start, ours.Start)
+	check(scenario.Near(real.Elapsed, ours.Elapsed), "elapsed", real.Elapsed, ours.Elapsed)
+	return out
+}
+
+// recordingPrecision is that of the recorder's clock, which also started with the process and not with its first call.
+const recordingPrecision = 20 * time.Millisecond
+
+// RecordedDifferences says in which ways the real libc did not do here what it did when it was recorded. With rotate the first
+// server is drawn by chance, and with it the order of servers and their slot times: those are then left out.
+func RecordedDifferences(c *Case, rec scenario.Recording, real Outcome, rotate bool) []string {
+	recorded, here := rec.Packets, real.Packets
+	if rotate {
+		recorded, here = anyServer(recorded), anyServer(here)
+	}
+	var out []string
+	for _, d := range scenario.Compare(recorded, here) {
+		out = append(out, "recorded "+d.String())
+	}
+	if rec.Killed != real.Killed {
+		out = append(out, fmt.Sprintf("recorded hanging %t, here %t", rec.Killed, real.Killed))
+	}
+	if len(rec.Results) != len(real.Calls) {
+		out = append(out, fmt.Sprintf("recorded %d results, here %d", len(rec.Results), len(real.Calls)))
+	}
+	for i := range min(len(rec.Results), len(real.Calls)) {
+		a, b := rec.Results[i], real.Calls[i]
+		addresses := a.Addresses
+		if c.Calls[i].NullHints {
+			addresses = slices.Compact(slices.Clone(addresses))
+		}
+		if a.Code != b.Code || !slices.Equal(addresses, b.Addresses) || a.Canonical != b.Canonical {
+			out = append(out, fmt.Sprintf("call %d (%s): recorded %d %v %q, here %d %v %q",
+				i+1, a.Host, a.Code, addresses, a.Canonical, b.Code, b.Addresses, b.Canonical))
+		}
+		if !scenario.Near(a.Elapsed, b.Elapsed+recordingPrecision) && !scenario.Near(a.Elapsed, b.Elapsed) {
+			out = append(out, fmt.Sprintf("call %d (%s): recorded %s, here %s", i+1, a.Host, a.Elapsed, b.Elapsed))
+		}
+	}
+	return out
+}
+
+func anyServer(packets []scenario.Packet) []scenario.Packet {
+	out := slices.Clone(packets)
+	for i := range out {
+		out[i].Server, out[i].At = netip.Addr{}, 0
+	}
+	return out
+}
+
+// listing shows packets for people.
+func listing(packets []scenario.Packet) string {
+	var out []byte
+	for i, p := range packets {
+		out = fmt.Appendf(out, "  %3d %9.3fs %-4s %-15s s%d i%d %-4s %q", i+1, p.At.Seconds(), p.Transport, p.Server, p.Socket, p.ID, p.Type, p.Name)
+		if p.EDNSSize != 0 {
+			out = fmt.Appendf(out, " edns%d", p.EDNSSize)
+		}
+		if p.AD {
+			out = append(out, " ad"...)
+		}
+		if p.Raw != "" {
+			out = fmt.Appendf(out, " raw %x", p.Raw)
+		}
+		out = append(out, '\n')
+	}
+	return string(out)
+}
+
+// Report shows both outcomes of a case for people.
+func Report(differences []string, real, ours Outcome) string {
+	var out []byte
+	for i, d := range differences {
+		if i == 12 {
+			out = fmt.Appendf(out, "  and %d more\n", len(differences)-i)
+			break
+		}
+		out = fmt.Appendf(out, "  %s\n", d)
+	}
+	for _, side := range []struct {
+		name string
+		o    Outcome
+	}{{"observed", real}, {"ours", ours}} {
+		out = fmt.Appendf(out, "%s: killed %t %s\n", side.name, side.o.Killed, side.o.Err)
+		for _, r := range side.o.Calls {
+			out = fmt.Appendf(out, "  returned %d %v %q at %s after %s\n", r.Code, r.Addresses, r.Canonical, r.Start, r.Elapsed)
+		}
+		out = append(out, listing(side.o.Packets)...)
+		for _, n := range side.o.Notes {
+			out = fmt.Appendf(out, "  note: %s\n", n)
+		}
+	}
+	return string(out)
+}

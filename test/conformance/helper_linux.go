@@ -1,0 +1,358 @@
+package conformance
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/dnstest"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/scenario"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/dnsnet"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/glibc"
+)
+
+// Side says who resolves.
+type Side string
+
+// The two sides.
+const (
+	Real Side = "real"
+	Ours Side = "ours"
+)
+
+// Order is what the parent asks of the helper that runs one side of a case in fresh namespaces.
+type Order struct {
+	Side Side
+	Case Case
+	// Program is the compiled testdata/getaddrinfo.c.
+	Program string
+	// Version is the libc's, for our resolver.
+	Version string
+	// RotateStart is the index of the first server of `options rotate`; -1 leaves it to chance.
+	RotateStart int
+}
+
+// Outcome is what came of one side.
+type Outcome struct {
+	Packets []scenario.Packet
+	// Shared counts queries that shared a UDP socket with a query about another name.
+	Shared int
+	Calls  []Result
+	// Killed is set when the process had not ended within the limit.
+	Killed bool
+	// Notes are our resolver's.
+	Notes []string
+	// Err is set when the side could not be run.
+	Err string
+}
+
+// Result is what one call returned.
+type Result struct {
+	// Code is getaddrinfo's return code.
+	Code      int
+	Addresses []netip.Addr
+	Canonical string
+	// Start counts from the start of the first call.
+	Start, Elapsed time.Duration
+}
+
+// niceness is the priority of a helper and its C program.
+const niceness = -15
+
+// ready is what the helper writes when its surroundings stand.
+const ready = "ready\n"
+
+// Help runs as the helper: an Order comes on in, the Outcome goes to out.
+func Help(in io.Reader, out io.Writer) error {
+	var o Order
+	if err := json.NewDecoder(in).Decode(&o); err != nil {
+		return fmt.Errorf("read the order: %w", err)
+	}
+	outcome, err := o.run(out)
+	if err != nil {
+		outcome.Err = err.Error()
+	}
+	return json.NewEncoder(out).Encode(outcome)
+}
+
+func (o Order) run(out io.Writer) (Outcome, error) {
+	world, err := o.Case.World()
+	if err != nil {
+		return Outcome{}, err
+	}
+	if err := settle(&o.Case); err != nil {
+		return Outcome{}, err
+	}
+	// Times are compared to some tens of milliseconds, and other work on the machine must not spoil them.
+	// By group, since by process Linux means one thread.
+	if err := unix.Setpriority(unix.PRIO_PGRP, 0, niceness); err != nil {
+		return Outcome{}, fmt.Errorf("raise the priority: %w", err)
+	}
+	servers, err := dnstest.Start(world, dnstest.Options{Port: dnsPort})
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer servers.Shut()
+	snif, err := sniff()
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer snif.close()
+	if _, err := io.WriteString(out, ready); err != nil {
+		return Outcome{}, err
+	}
+	ctx, stop := context.WithTimeout(context.Background(), millis(o.Case.LimitMillis))
+	defer stop()
+	script := o.Case.follow(ctx)
+	var outcome Outcome
+	var start time.Time
+	if o.Side == Real {
+		outcome, start, err = o.real(ctx)
+	} else {
+		outcome, start, err = o.ours(ctx)
+	}
+	stop()
+	if err := errors.Join(err, <-script); err != nil {
+		return outcome, err
+	}
+	frames, err := snif.frames()
+	if err != nil {
+		return outcome, err
+	}
+	outcome.Packets, outcome.Shared = packetsOf(queriesOf(frames), start)
+	return outcome, nil
+}
+
+// follow changes resolv.conf as the case's script says, until ctx ends.
+func (c *Case) follow(ctx context.Context) <-chan error {
+	start := time.Now()
+	done := make(chan error, 1)
+	go func() {
+		for _, change := range c.Script {
+			timer := time.NewTimer(time.Until(start.Add(millis(change.AtMillis))))
+			select {
+			case <-timer.C:
+			case <-ctx.Done():
+				timer.Stop()
+				done <- nil
+				return
+			}
+			if err := os.WriteFile(filepath.Join(etc, "resolv.conf"), []byte(change.ResolvConf), 0o644); err != nil {
+				done <- err
+				return
+			}
+		}
+		done <- nil
+	}()
+	return done
+}
+
+// real runs the C program. start is when its first call began.
+func (o Order) real(ctx context.Context) (out Outcome, start time.Time, err error) {
+	args := []string{strconv.Itoa(o.Case.PauseMillis)}
+	for _, call := range o.Case.Calls {
+		args = append(args, call.letters(), call.Host)
+	}
+	var stdout, stderr bytes.Buffer
+	cmd := exec.CommandContext(ctx, o.Program, args...)
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	cmd.Dir = "/"
+	// An empty list would inherit ours.
+	cmd.Env = []string{"PATH=/usr/bin:/bin"}
+	for name, value := range o.Case.Env {
+		cmd.Env = append(cmd.Env, name+"="+value)
+	}
+	start = time.Now()
+	err = cmd.Run()
+	if out.Killed = ctx.Err() != nil; err != nil && !out.Killed {
+		return out, start, fmt.Errorf("run the C program: %w: %s", err, stderr.Bytes())
+	}
+	for line := range strings.Lines(stdout.String()) {
+		began, result, err := readResult(line)
+		if err != nil {
+			return out, start, err
+		}
+		if len(out.Calls) == 0 {
+			start = began
+		}
+		result.Start = began.Sub(start)
+		out.Calls = append(out.Calls, result)
+	}
+	return out, start, nil
+}
+
+func (c Call) letters() string {
+	word := "-"
+	for _, l := range []struct {
+		on     bool
+		letter string
+	}{
+		{c.Family == resolver.Inet, "4"}, {c.Family == resolver.Inet6, "6"}, {c.AddrConfig, "a"}, {c.CanonName, "c"},
+		{c.V4Mapped, "m"}, {c.IDN, "i"}, {c.NullHints, "n"},
+	} {
+		if l.on {
+			word += l.letter
+		}
+	}
+	return word
+}
+
+// readResult reads a line of the C program.
+func readResult(line string) (start time.Time, r Result, err error) {
+	words := strings.Fields(line)
+	if len(words) < 3 {
+		return start, r, fmt.Errorf("the C program wrote %q", line)
+	}
+	began, err1 := strconv.ParseInt(words[0], 10, 64)
+	ended, err2 := strconv.ParseInt(words[1], 10, 64)
+	code, err3 := strconv.Atoi(words[2])
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return start, r, fmt.Errorf("the C program wrote %q: %w", line, err)
+	}
+	r.Code, r.Elapsed = code, time.Duration(ended-began)
+	for _, word := range words[3:] {
+		if name, ok := strings.CutPrefix(word, "="); ok {
+			r.Canonical = name
+			continue
+		}
+		addr, err := netip.ParseAddr(word)
+		if err != nil {
+			return start, r, fmt.Errorf("the C program wrote %q: %w", line, err)
+		}
+		r.Addresses = append(r.Addresses, addr)
+	}
+	return time.Unix(0, began), r, nil
+}
+
+// codes are the return codes of netdb.h.
+var codes = map[string]int{
+	"": 0, "EAI_BADFLAGS": -1, "EAI_NONAME": -2, "EAI_AGAIN": -3, "EAI_FAIL": -4, "EAI_NODATA": -5, "EAI_FAMILY": -6,
+	"EAI_SOCKTYPE": -7, "EAI_SERVICE": -8, "EAI_ADDRFAMILY": -9, "EAI_MEMORY": -10, "EAI_SYSTEM": -11, "EAI_OVERFLOW": -12,
+	"EAI_IDN_ENCODE": -105,
+}
+
+// ours runs our resolver in this process.
+func (o Order) ours(ctx context.Context) (out Outcome, start time.Time, err error) {
+	sys, err := o.Case.system()
+	if err != nil {
+		return out, start, err
+	}
+	real, err := dnsnet.New(ctx, dnsnet.Options{})
+	if err != nil {
+		return out, start, err
+	}
+	defer real.Shut()
+	var n resolver.Network = real
+	if o.RotateStart >= 0 {
+		n = &loaded{Network: real, start: o.RotateStart, servers: o.servers(sys)}
+	}
+	r := glibc.New(o.Version, sys)
+	for i, call := range o.Case.Calls {
+		if i > 0 {
+			time.Sleep(millis(o.Case.PauseMillis))
+			if sys.ResolvConf, err = o.Case.resolvConf(); err != nil {
+				return out, start, err
+			}
+			r.SetSystem(sys)
+		}
+		began := time.Now()
+		if i == 0 {
+			start = began
+		}
+		res, err := r.Resolve(ctx, n, call.Request(), func(ev probe.Event) {
+			if ev.Kind == probe.KindNote {
+				out.Notes = append(out.Notes, ev.Note)
+			}
+		})
+		if ctx.Err() != nil {
+			out.Killed = true
+			return out, start, nil
+		}
+		if err != nil {
+			return out, start, fmt.Errorf("resolve %q: %w", call.Host, err)
+		}
+		code, known := codes[res.Code]
+		if !known {
+			return out, start, fmt.Errorf("resolve %q: unknown code %q", call.Host, res.Code)
+		}
+		out.Calls = append(out.Calls, Result{
+			Code: code, Addresses: res.Addresses, Canonical: res.Canonical, Start: began.Sub(start), Elapsed: time.Since(began),
+		})
+	}
+	return out, start, nil
+}
+
+// servers returns how many name servers our resolver would use.
+func (o Order) servers(sys resolver.System) int {
+	conf := glibc.New(o.Version, sys).Config()
+	return len(conf.Nameservers)
+}
+
+func (c *Case) resolvConf() (string, error) {
+	if c.NoResolvConf && len(c.Script) == 0 {
+		return "", nil
+	}
+	text, err := os.ReadFile(filepath.Join(etc, "resolv.conf"))
+	return string(text), err
+}
+
+// system is what our resolver gets to read.
+func (c *Case) system() (resolver.System, error) {
+	sys := resolver.System{
+		ResolvConf: c.ResolvConf, NoResolvConf: c.NoResolvConf, Hosts: c.Hosts, NSSwitch: c.NSSwitch, GaiConf: c.GaiConf,
+		Env: c.Env, HostAliases: c.HostAliases, Hostname: c.Hostname, SourceFor: sourceFor,
+	}
+	list, err := net.InterfaceAddrs()
+	if err != nil {
+		return sys, err
+	}
+	for _, a := range list {
+		p, err := netip.ParsePrefix(a.String())
+		if err != nil {
+			return sys, err
+		}
+		sys.Addresses = append(sys.Addresses, p.Addr())
+	}
+	return sys, nil
+}
+
+// sourceFor asks the kernel for the source address towards dst; to connect a UDP socket sends nothing.
+func sourceFor(dst netip.Addr) netip.Addr {
+	conn, err := net.DialUDP("udp", nil, net.UDPAddrFromAddrPort(netip.AddrPortFrom(dst, dnsPort)))
+	if err != nil {
+		return netip.Addr{}
+	}
+	defer conn.Close()
+	return conn.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap()
+}
+
+// loaded is a Network whose dice are loaded: every number is start modulo servers, so that rotate begins there. Ids stay random
+// enough.
+type loaded struct {
+	resolver.Network
+	start, servers int
+}
+
+func (l *loaded) Random16() uint16 {
+	n := int(l.Network.Random16())
+	n = n - n%l.servers + l.start
+	if n > 0xffff {
+		n -= l.servers
+	}
+	return uint16(n)
+}
