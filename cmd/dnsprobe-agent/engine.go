@@ -26,60 +26,54 @@ type engineHere struct {
 	network func(context.Context) (resolver.Network, error)
 
 	mu sync.Mutex
-	// libc is nil until it was looked for.
-	libc *probe.Resolver
+	// truth is what was read last, nil before.
+	truth *target.Truth
 }
 
 // Read reads the target and reports its settings and libc.
 func (e *engineHere) Read(ctx context.Context, emit func(probe.Event)) error {
-	// Whoever asks meanwhile waits for the libc that is being found.
-	e.mu.Lock()
-	defer e.mu.Unlock()
-	truth, err := e.read(ctx, e.place.Read)
+	truth, err := e.read(ctx, true)
 	if err != nil {
 		return err
 	}
-	followed := engine.Fallback(truth.Resolver)
-	e.libc = &followed
-	settings := truth.Describe(engine.Settings(truth.System, followed, truth.Source))
+	settings := truth.Describe(engine.Settings(truth.System, truth.Resolver, truth.Source))
 	emit(probe.Event{Kind: probe.KindSettings, Settings: &settings})
-	emit(probe.Event{Kind: probe.KindResolver, Resolver: &followed})
+	emit(probe.Event{Kind: probe.KindResolver, Resolver: &truth.Resolver})
 	return nil
 }
 
 // Resolve carries out one ask with the settings of this moment.
 func (e *engineHere) Resolve(ctx context.Context, id string, ask probe.Ask, emit func(probe.Event)) error {
-	libc, err := e.resolver(ctx)
+	truth, err := e.read(ctx, false)
 	if err != nil {
 		return err
 	}
-	run := engine.Engine{Resolver: libc, NewNetwork: e.network, Source: probe.Measured,
-		System: func(ctx context.Context) (resolver.System, error) {
-			truth, err := e.read(ctx, e.place.Inputs)
-			return truth.System, err
-		},
+	run := engine.Engine{
+		System:   func(context.Context) (resolver.System, error) { return truth.System, nil },
+		Resolver: truth.Resolver, NewNetwork: e.network, Source: probe.Measured,
 	}
 	_, err = run.Resolve(ctx, id, ask, emit)
 	return err
 }
 
-// resolver returns the libc to follow, and looks for it if nobody has yet.
-func (e *engineHere) resolver(ctx context.Context) (probe.Resolver, error) {
+// read reads the target as it is now. Its process and libc are looked for only once, and when anew asks for it. Whoever
+// comes meanwhile waits.
+func (e *engineHere) read(ctx context.Context, anew bool) (target.Truth, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.libc == nil {
-		truth, err := e.read(ctx, e.place.Read)
-		if err != nil {
-			return probe.Resolver{}, err
-		}
-		followed := engine.Fallback(truth.Resolver)
-		e.libc = &followed
-	}
-	return *e.libc, nil
-}
-
-func (e *engineHere) read(ctx context.Context, what func(context.Context) (target.Truth, error)) (target.Truth, error) {
 	within, cancel := context.WithTimeout(ctx, readWithin)
 	defer cancel()
-	return what(within)
+	var truth target.Truth
+	var err error
+	if anew || e.truth == nil {
+		truth, err = e.place.Read(within)
+		truth.Resolver = engine.Fallback(truth.Resolver)
+	} else {
+		truth, err = e.place.Again(within, *e.truth)
+	}
+	if err != nil {
+		return target.Truth{}, err
+	}
+	e.truth = &truth
+	return truth, nil
 }

@@ -68,6 +68,8 @@ type Truth struct {
 	Resolver probe.Resolver
 	// PID is the process that was read, 0 when none could be.
 	PID int
+
+	choice Choice
 }
 
 // Describe adds what the files do not say to the settings made of them.
@@ -89,15 +91,30 @@ const (
 
 func cut(s string, limit int) string { return s[:min(len(s), limit)] }
 
-// Read reads everything: the inputs, and the libc. It always returns what there is, unless ctx ends first: a file system
-// that hangs must not hang us.
-func (p Place) Read(ctx context.Context) (Truth, error) {
-	return within(ctx, func() Truth { return p.read(true) })
-}
+// Read finds the target's process and reads everything: the inputs, and the libc. It always returns what there is, unless ctx
+// ends first: a file system that hangs must not hang us.
+func (p Place) Read(ctx context.Context) (Truth, error) { return within(ctx, p.read) }
 
-// Inputs is Read without the search for the libc, which does not change while a process lives.
-func (p Place) Inputs(ctx context.Context) (Truth, error) {
-	return within(ctx, func() Truth { return p.read(false) })
+// Again reads the inputs of the process of an earlier Read as they are now, and keeps what was found about its libc, which
+// does not change while a process lives. A process that has ended is looked for anew.
+func (p Place) Again(ctx context.Context, before Truth) (Truth, error) {
+	return within(ctx, func() Truth {
+		var now Truth
+		switch before.Source {
+		case SourceTarget:
+			t, err := p.process(before.choice, false)
+			if err != nil {
+				return p.read()
+			}
+			now = t
+		case SourceMachine:
+			now = p.machine(false)
+		default:
+			now = p.sandbox(before.Why)
+		}
+		now.Resolver = before.Resolver
+		return now
+	})
 }
 
 // within gives up waiting for work when ctx ends. The work cannot be stopped: a system call on a dead file system goes on.
@@ -112,9 +129,9 @@ func within(ctx context.Context, work func() Truth) (Truth, error) {
 	}
 }
 
-func (p Place) read(libc bool) Truth {
+func (p Place) read() Truth {
 	if p.Machine {
-		return p.machine(libc)
+		return p.machine(true)
 	}
 	list, err := processes(p.Proc)
 	if err != nil {
@@ -126,7 +143,7 @@ func (p Place) read(libc bool) Truth {
 	}
 	why := ""
 	for _, c := range choices {
-		t, err := p.process(c, libc)
+		t, err := p.process(c, true)
 		if err == nil {
 			return t
 		}
@@ -147,7 +164,7 @@ func (p Place) process(c Choice, libc bool) (Truth, error) {
 	if _, err := root.root.Lstat("etc"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return Truth{}, err
 	}
-	t := Truth{Source: SourceTarget, PID: c.PID}
+	t := Truth{Source: SourceTarget, PID: c.PID, choice: c}
 	env, err := readFile(path.Join(dir, "environ"), maxEnviron)
 	if err != nil && !errors.Is(err, errCut) {
 		t.unknown("environment", err)
