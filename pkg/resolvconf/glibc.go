@@ -260,10 +260,34 @@ func (p *glibcParser) finish(in Inputs) {
 			p.config.Search, p.config.SearchFrom = []string{domain}, SearchFromHostname
 		}
 	}
+	if p.version.AtLeast(2, 26) && GlibcAborts(p.config.Search) {
+		p.line = p.searchLine
+		p.warn("a search domain this long makes glibc abort the process on its first lookup (assertion in update_from_conf)")
+		p.line = 0
+	}
 	if value, set := in.Env["RES_OPTIONS"]; set {
 		p.text = "RES_OPTIONS=" + value
 		p.options(cString(value))
 	}
+}
+
+// GlibcAborts reports whether glibc since 2.26 ends the whole process on its first lookup: an assertion fails when it cannot
+// copy the first domains of the search list into the 256 bytes of _res.defdname, unless those copied take more than 56.
+//
+// Source: resolv/resolv_conf.c, update_from_conf and resolv_conf_matches; tried on 2.36.
+func GlibcAborts(search []string) bool {
+	const room, enough = 256, 56
+	used := 0
+	for i, domain := range search {
+		if i == glibcOldMaxSearch || used > enough && used+len(domain)+1 > room {
+			return false
+		}
+		if used+len(domain)+1 > room {
+			return true
+		}
+		used += len(domain) + 1
+	}
+	return false
 }
 
 // maxText bounds the text of a warning, in bytes.

@@ -44,7 +44,8 @@ type call struct {
 	code       eai
 	decided    int
 	answeredBy string
-	hanging    bool
+	// noReturn: glibc never comes back from this call.
+	noReturn bool
 	// gotIPv6 is got_ipv6: an IPv6 address was found for an IPv6 call.
 	gotIPv6 bool
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolvconf"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 )
 
@@ -49,15 +50,18 @@ func (c *call) lookup(name string) (eai, error) {
 		c.addresses, c.answeredBy = []netip.Addr{addr}, byLiteral
 		return code, nil
 	}
-	c.r.load()
+	if c.r.load(); c.r.feat.reload && resolvconf.GlibcAborts(c.r.conf.Search) {
+		return "", errAborts
+	}
 	if c.req.Family == resolver.Inet && !c.req.CanonName {
 		return c.simple(name)
 	}
 	return c.services(name)
 }
 
-// What Ended.AnsweredBy says besides "dns".
+// What Ended.AnsweredBy says.
 const (
+	byDNS     = "dns"
 	byLiteral = "literal"
 	byHosts   = "hosts"
 )

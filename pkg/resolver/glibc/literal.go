@@ -40,10 +40,7 @@ func literal(host string, req resolver.Request, exactIPv4 bool) (addr netip.Addr
 	case named && isInterfaceName(zone):
 		return a.WithZone(zone), eaiOK, true
 	case isZoneNumber(zone):
-		if named {
-			a = a.WithZone(zone)
-		}
-		return a, eaiOK, true
+		return a.WithZone(zone), eaiOK, true
 	}
 	return netip.Addr{}, eaiNoName, true
 }

@@ -74,6 +74,9 @@ func (r *Resolver) Resolve(ctx context.Context, n resolver.Network, req resolver
 	err := c.getaddrinfo()
 	c.closeAll()
 	switch {
+	case errors.Is(err, errAborts):
+		c.note("the application crashes here: glibc aborts on a search list that begins with very long domains")
+		c.noReturn = true
 	case errors.Is(err, resolver.ErrNothingComes):
 		c.hang()
 	case err != nil:
@@ -82,31 +85,35 @@ func (r *Resolver) Resolve(ctx context.Context, n resolver.Network, req resolver
 	return c.end(), nil
 }
 
+// errAborts: an assertion of glibc fails.
+var errAborts = errors.New("glibc aborts")
+
 // hang ends a call that glibc would never come back from.
 func (c *call) hang() {
 	c.endAttempt(probe.Timeout)
 	c.note("the application hangs here: glibc waits for a TCP server without any timeout, and nothing will ever come")
-	c.hanging = true
+	c.noReturn = true
 	c.decided = c.attempts
 	c.addresses = nil
 }
 
 func (c *call) end() resolver.Result {
 	res := resolver.Result{Outcome: c.code.outcome(), Code: string(c.code)}
-	if c.hanging {
+	if c.noReturn {
 		res = resolver.Result{Outcome: probe.Fail}
 	}
-	ended := probe.Ended{Code: res.Code, Outcome: res.Outcome, DecidedBy: c.decided, AnsweredBy: c.answeredBy}
-	if ended.AnsweredBy == "" && c.attempts > 0 {
-		ended.AnsweredBy = "dns"
+	ended := probe.Ended{Code: res.Code, Outcome: res.Outcome, DecidedBy: c.decided}
+	if c.attempts > 0 {
+		ended.AnsweredBy = byDNS
 	}
 	if res.Outcome == probe.OK {
 		res.Addresses, res.Canonical = c.addresses, c.canonical
+		if c.answeredBy != "" {
+			ended.AnsweredBy = c.answeredBy
+		}
 		for _, a := range c.addresses {
 			ended.Addresses = append(ended.Addresses, a.String())
 		}
-	} else if ended.AnsweredBy != "dns" {
-		ended.AnsweredBy = ""
 	}
 	c.event(probe.Event{Kind: probe.KindEnded, Ended: &ended})
 	return res

@@ -1,8 +1,6 @@
 package glibc
 
 import (
-	"net/netip"
-
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 )
@@ -43,7 +41,10 @@ func (c *call) services(name string) (eai, error) {
 	list, ok := modules(c.r.sys.NSSwitch, c.r.feat)
 	st := unavail
 	var noData, noData6 lack
-	c.herr = hostOK
+	if c.herr = hostOK; ok && len(list) == 0 {
+		// An empty line is a list without a module in it, and glibc calls that one.
+		c.herr = hostInternal
+	}
 	for i := 0; ok && i < len(list); i++ {
 		m := list[i]
 		c.addresses, c.canonical, c.answeredBy, c.gotIPv6 = nil, "", "", false
@@ -227,6 +228,29 @@ func (c *call) simple(name string) (eai, error) {
 	}
 }
 
+// mergeHosts keeps what a module found, or applies SUCCESS=merge, which the hosts database cannot do: two results make
+// none, a result that nothing is merged into stays.
+func (c *call) mergeHosts(m module, out addressList, st status, merging *bool) status {
+	switch {
+	case *merging && st == success:
+		c.errno, c.addresses, *merging = errnoOther, nil, false
+		return c.fail(hostOK, unavail)
+	case *merging:
+		return success
+	case st != success:
+		c.addresses, c.answeredBy = nil, ""
+		return st
+	}
+	c.addresses = nil
+	c.takeAddresses(m, out)
+	if m.on[success] == merge {
+		*merging = true
+		c.errno = errnoOther
+		return unavail
+	}
+	return st
+}
+
 // gethostbyname2 follows gethostbyname2_r (nss/getXXbyYY_r.c).
 func (c *call) gethostbyname2(name string) (status, error) {
 	c.errno = errnoNone
@@ -234,7 +258,7 @@ func (c *call) gethostbyname2(name string) (status, error) {
 		return c.fail(hostNotFound, notFound), nil
 	}
 	list, ok := modules(c.r.sys.NSSwitch, c.r.feat)
-	st, any := unavail, false
+	st, any, merging := unavail, false, false
 	if !ok {
 		c.errno = errnoOther
 	}
@@ -249,7 +273,6 @@ func (c *call) gethostbyname2(name string) (status, error) {
 			continue
 		}
 		any = true
-		c.addresses, c.answeredBy = []netip.Addr(nil), ""
 		out, got, err := c.hostByName(m, name, inet, true)
 		if err != nil {
 			return st, err
@@ -257,15 +280,8 @@ func (c *call) gethostbyname2(name string) (status, error) {
 		if st = got; c.outOfRoom(st) {
 			return st, nil
 		}
-		if st == success {
-			c.takeAddresses(m, out)
-		}
-		if m.on[st] == stop {
+		if st = c.mergeHosts(m, out, st, &merging); m.on[st] == stop {
 			break
-		}
-		if m.on[st] == merge && st == success {
-			c.errno, c.addresses = errnoOther, nil
-			st = c.fail(hostNoRecovery, unavail)
 		}
 	}
 	switch {
