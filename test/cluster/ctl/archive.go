@@ -21,6 +21,7 @@ type imageFile struct {
 	from string // file to copy, on this machine; empty: text or link
 	text string
 	link string // target of a symbolic link
+	dir  bool   // a folder, where its mode matters; others are made as needed
 	mode int64  // 0: 0644
 }
 
@@ -144,6 +145,10 @@ func layerOf(files []imageFile) ([]byte, error) {
 		}
 		text := []byte(file.text)
 		switch {
+		case file.dir:
+			folders[file.path] = true
+			header.Typeflag, text = tar.TypeDir, nil
+			header.Name += "/"
 		case file.link != "":
 			header.Typeflag, header.Linkname, text = tar.TypeSymlink, file.link, nil
 		case file.from != "":

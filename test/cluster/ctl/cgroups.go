@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 )
 
@@ -58,13 +59,20 @@ func hierarchies(mounts []mountpoint) []mountpoint {
 // daemon writes its pid to be counted as ours. Only hierarchies that limit nothing take the daemons:
 // where they were started from may account for their memory and time.
 func makeCgroups(mounts []mountpoint) (joins []string, err error) {
-	for _, h := range hierarchies(mounts) {
+	all := hierarchies(mounts)
+	pure := !slices.ContainsFunc(all, func(h mountpoint) bool { return h.kind == "cgroup" })
+	for _, h := range all {
 		group := filepath.Join(h.path, cgroupName)
 		if err := os.MkdirAll(group, 0o755); err != nil {
 			return nil, fmt.Errorf("make the control group %s: %w", group, err)
 		}
 		if hasController(h, "cpuset") {
 			if err := inheritCpuset(h.path, group); err != nil {
+				return nil, err
+			}
+		}
+		if pure {
+			if err := passControllers(h.path, group); err != nil {
 				return nil, err
 			}
 		}
@@ -100,6 +108,24 @@ func inheritCpuset(parent, group string) error {
 		}
 		if err != nil {
 			return fmt.Errorf("copy %s to %s: %w", name, group, err)
+		}
+	}
+	return nil
+}
+
+// passControllers hands all controllers that version 2 has here down to the children of our group, as
+// the kubelet asks for them there. Beside version 1 it uses those instead.
+func passControllers(parent, group string) error {
+	for _, folder := range []string{parent, group} {
+		text, err := os.ReadFile(filepath.Join(folder, "cgroup.controllers"))
+		if err != nil {
+			return fmt.Errorf("list the controllers of %s: %w", folder, err)
+		}
+		for controller := range strings.FieldsSeq(string(text)) {
+			err := os.WriteFile(filepath.Join(folder, "cgroup.subtree_control"), []byte("+"+controller), 0o644)
+			if err != nil {
+				return fmt.Errorf("hand the controller %s down from %s: %w", controller, folder, err)
+			}
 		}
 	}
 	return nil

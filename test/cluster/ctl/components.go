@@ -216,6 +216,16 @@ func resolveAll(l layout) ([]built, error) {
 
 // buildAll builds what is missing.
 func buildAll(ctx context.Context, l layout, all []built) error {
+	// Of builds that were killed; the lock is held, so nobody builds there now.
+	parts, err := filepath.Glob(filepath.Join(l.Cache, ".part-*"))
+	if err != nil {
+		return fmt.Errorf("look for unfinished builds: %w", err)
+	}
+	for _, part := range parts {
+		if err := os.RemoveAll(part); err != nil {
+			return fmt.Errorf("remove an unfinished build: %w", err)
+		}
+	}
 	for _, b := range all {
 		if err := b.build(ctx, l); err != nil {
 			return err

@@ -170,7 +170,7 @@ func accounts() []imageFile {
 	return []imageFile{
 		{path: "/etc/passwd", text: "root:x:0:0:root:/:/bin/sh\napp:x:1000:1000:app:/:/bin/sh\n"},
 		{path: "/etc/group", text: "root:x:0:\napp:x:1000:\n"},
-		{path: "/tmp/.keep"},
+		{path: "/tmp", dir: true, mode: 0o1777},
 	}
 }
 

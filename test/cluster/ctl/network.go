@@ -28,7 +28,7 @@ func networkCommands() [][]string {
 		{"ip", "link", "set", bridgeName, "up"},
 		// Without a route a packet to a service is refused before kube-proxy's rules can redirect it.
 		{"ip", "route", "add", serviceRange, "dev", bridgeName},
-		{"sysctl", "-q", "-w", "net.ipv4.ip_forward=1"},
+		kernelCommand("net/ipv4/ip_forward", "1"),
 	}
 	for _, addresses := range documentationRanges {
 		commands = append(commands, []string{"ip", "route", "add", "local", addresses, "dev", "lo"})
@@ -55,10 +55,16 @@ func makeNetwork(ctx context.Context, l layout) error {
 	}
 	// Pods on one bridge talk to each other through services, so bridged packets have to pass
 	// kube-proxy's rules. The file is absent where the kernel does not filter bridges.
-	if _, err := os.Stat("/proc/sys/net/bridge/bridge-nf-call-iptables"); err == nil {
-		return runCommand(ctx, "nsenter", "--net="+l.Netns, "sysctl", "-q", "-w", "net.bridge.bridge-nf-call-iptables=1")
+	const bridged = "net/bridge/bridge-nf-call-iptables"
+	if _, err := os.Stat("/proc/sys/" + bridged); err == nil {
+		return runCommand(ctx, "nsenter", append([]string{"--net=" + l.Netns}, kernelCommand(bridged, "1")...)...)
 	}
 	return nil
+}
+
+// kernelCommand sets a kernel setting of the network namespace it runs in.
+func kernelCommand(name, value string) []string {
+	return []string{"/bin/sh", "-c", "echo " + value + " >/proc/sys/" + name}
 }
 
 // runCommand runs a helper program; the error has its output.
