@@ -93,6 +93,7 @@ type nodeObject struct {
 
 type podObject struct {
 	Metadata struct{ Namespace, Name, DeletionTimestamp string }
+	Spec     struct{ RestartPolicy string }
 	Status   struct {
 		Phase             string
 		Conditions        []condition
@@ -154,6 +155,10 @@ func notReady(pod podObject) string {
 		if w := container.State.Waiting; w != nil {
 			return strings.TrimSpace(w.Reason + " " + w.Message)
 		}
+	}
+	// A pod that never restarts is there to have finished; while it runs it may be ready for a moment.
+	if pod.Spec.RestartPolicy == "Never" {
+		return "not finished yet, phase " + pod.Status.Phase
 	}
 	if status, message := statusOf(pod.Status.Conditions, "Ready"); status != "True" {
 		return fmt.Sprintf("phase %s, not ready: %s", pod.Status.Phase, message)

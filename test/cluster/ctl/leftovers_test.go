@@ -80,38 +80,6 @@ func TestParentOf(t *testing.T) {
 	}
 }
 
-func TestNotReady(t *testing.T) {
-	ready := []condition{{Type: "Ready", Status: "True"}}
-	var waiting podObject
-	waiting.Status.Phase = "Pending"
-	waiting.Status.ContainerStatuses = append(waiting.Status.ContainerStatuses, struct {
-		RestartCount int
-		State        struct {
-			Waiting *struct{ Reason, Message string }
-		}
-	}{})
-	waiting.Status.ContainerStatuses[0].State.Waiting = &struct{ Reason, Message string }{"ErrImagePull", "refused"}
-	var running, finished, leaving, young podObject
-	running.Status.Phase, running.Status.Conditions = "Running", ready
-	finished.Status.Phase = "Succeeded"
-	leaving.Status.Phase, leaving.Metadata.DeletionTimestamp = "Running", "2026-01-01T00:00:00Z"
-	young.Status.Phase = "Pending"
-	for name, c := range map[string]struct {
-		pod  podObject
-		want string
-	}{
-		"running":  {running, ""},
-		"finished": {finished, ""},
-		"leaving":  {leaving, ""},
-		"waiting":  {waiting, "ErrImagePull refused"},
-		"young":    {young, "phase Pending, not ready: not reported yet"},
-	} {
-		if got := notReady(c.pod); got != c.want {
-			t.Errorf("%s: got %q, want %q", name, got, c.want)
-		}
-	}
-}
-
 func TestParsePairs(t *testing.T) {
 	values, err := parsePairs([]string{"delay=50ms", "drop=", "reset"})
 	if err != nil || values.Get("delay") != "50ms" || !values.Has("drop") || !values.Has("reset") {
