@@ -90,7 +90,7 @@ func (k kube) follow(ctx context.Context, s scene, plan ephemeral.Plan, events f
 	}
 	at := ephemeral.Place{Namespace: pod.Namespace, Pod: pod.Name, Container: name}
 	// An interruption must not cut the connection before the goodbye: closing the client ends it.
-	stream, err := ephemeral.Exec(context.WithoutCancel(ctx), k.config, k.client, at, ephemeral.AttachCommand())
+	stream, err := k.exec(context.WithoutCancel(ctx), at, ephemeral.AttachCommand())
 	if err != nil {
 		return w, err
 	}

@@ -2,13 +2,13 @@ package cli
 
 import (
 	"context"
+	"io"
 	"time"
 
 	authv1 "k8s.io/api/authentication/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/version"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/cluster"
@@ -22,9 +22,10 @@ const askWithin = 15 * time.Second
 // kube is a connection to a cluster.
 type kube struct {
 	client    kubernetes.Interface
-	config    *rest.Config
 	namespace string
 	other     cluster.Other
+	// exec opens the stream of a command in a container.
+	exec func(ctx context.Context, at ephemeral.Place, command []string) (io.ReadWriteCloser, error)
 }
 
 // connect reads the kubeconfig and the flags that change it.
@@ -45,7 +46,12 @@ func connect(flags *genericclioptions.ConfigFlags) (kube, error) {
 	if err != nil {
 		return kube{}, &cluster.ReadError{What: "connect to the cluster", Next: next, Err: err}
 	}
-	return kube{client: client, config: config, namespace: namespace, other: cluster.FromBuilder(flags)}, nil
+	return kube{
+		client: client, namespace: namespace, other: cluster.FromBuilder(flags),
+		exec: func(ctx context.Context, at ephemeral.Place, command []string) (io.ReadWriteCloser, error) {
+			return ephemeral.Exec(ctx, config, client, at, command)
+		},
+	}, nil
 }
 
 // scene is what is known before a pod is touched.
