@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/diagnose"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/experiment"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/patch"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/printable"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 )
 
@@ -63,7 +64,7 @@ func Run(ctx context.Context, in In, emit func(probe.Event)) error {
 		r.patch(ctx, table)
 	}
 	r.judge()
-	r.explainSilence()
+	r.explain()
 	return ctx.Err()
 }
 
@@ -77,11 +78,21 @@ type run struct {
 	hosts, also []probe.Resolution
 }
 
+// Resolve carries out an ask and keeps what came of it: everything that was resolved is evidence. What ctx cut short is not
+// kept, since it tells about the time and not about DNS.
+func (r *run) Resolve(ctx context.Context, ask probe.Ask) (probe.Resolution, error) {
+	res, err := r.Prober.Resolve(ctx, ask)
+	if err == nil && ctx.Err() == nil {
+		r.known.Resolutions = append(r.known.Resolutions, res)
+	}
+	return res, err
+}
+
 // resolveHosts resolves every host under the settings as they are.
 func (r *run) resolveHosts(ctx context.Context) error {
 	var failed error
 	for _, host := range r.Hosts {
-		res, err := r.Prober.Resolve(ctx, r.ask(host))
+		res, err := r.Resolve(ctx, r.ask(host))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -90,7 +101,6 @@ func (r *run) resolveHosts(ctx context.Context) error {
 			continue
 		}
 		r.hosts = append(r.hosts, res)
-		r.known.Resolutions = append(r.known.Resolutions, res)
 		r.judge()
 	}
 	if failed != nil && len(r.hosts) > 0 {
@@ -142,7 +152,7 @@ func (r *run) confirm(ctx context.Context) {
 			continue
 		}
 		for range repeats {
-			res, err := r.Prober.Resolve(within, r.ask(host.Host))
+			_, err := r.Resolve(within, r.ask(host.Host))
 			if within.Err() != nil {
 				return
 			}
@@ -150,7 +160,6 @@ func (r *run) confirm(ctx context.Context) {
 				r.problem(fmt.Errorf("repeat the resolution of %q: %w", host.Host, err), "run again")
 				return
 			}
-			r.known.Resolutions = append(r.known.Resolutions, res)
 		}
 		r.judge()
 	}
@@ -179,29 +188,12 @@ func mixed(answered map[string]bool) bool {
 	return yes && no
 }
 
-// silence counts the transmissions of a resolution that were lost and those that were answered.
-func silence(res probe.Resolution) (lost, answered int) {
-	for _, a := range res.Attempts {
-		for _, q := range a.Queries {
-			for _, t := range q.Transmissions {
-				switch {
-				case t.Received != nil:
-					answered++
-				case t.Reply == probe.ReplyLost:
-					lost++
-				}
-			}
-		}
-	}
-	return lost, answered
-}
-
 // resolveAlso resolves the other names in use under the settings as they are.
 func (r *run) resolveAlso(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, r.Budget.Time)
 	defer cancel()
 	for i, name := range r.Also {
-		res, err := r.Prober.Resolve(within, r.ask(name))
+		res, err := r.Resolve(within, r.ask(name))
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -213,7 +205,6 @@ func (r *run) resolveAlso(ctx context.Context) {
 			continue
 		}
 		r.also = append(r.also, res)
-		r.known.Resolutions = append(r.known.Resolutions, res)
 	}
 }
 
@@ -246,7 +237,7 @@ func (r *run) whatIf(ctx context.Context) *experiment.Table {
 		// Where a resolution waits for timeouts, its spread is that of the timeouts: once is enough.
 		budget.Rounds = 1
 	}
-	err := table.Measure(ctx, r.Prober, budget, func() { r.showRows(table) })
+	err := table.Measure(ctx, r, budget, func() { r.showRows(table) })
 	if err != nil && ctx.Err() == nil {
 		r.problem(fmt.Errorf("try variants of the settings: %w", err), "run again; what is marked as predicted was not measured")
 	}
@@ -289,7 +280,7 @@ func (r *run) patch(ctx context.Context, table *experiment.Table) {
 		chosen := experiment.Ndots(best.Ndots)
 		before := table.Unmeasured(chosen)
 		if len(before) > 0 {
-			err := table.MeasureAll(ctx, r.Prober, r.Budget, chosen)
+			err := table.MeasureAll(ctx, r, r.Budget, chosen)
 			r.showRows(table)
 			left := table.Unmeasured(chosen)
 			if err == nil && len(left) < len(before) {
@@ -343,18 +334,76 @@ func (r *run) showPatch(s patch.Situation, c patch.Candidate) {
 	r.emit(probe.Event{Kind: probe.KindPatch, Patch: &p})
 }
 
-// explainSilence says what the run could not find out: one pod cannot tell why a server stays silent.
-func (r *run) explainSilence() {
+// explain says what the run could not find out: a host that does not resolve, or resolves late, must not be left without a
+// word.
+func (r *run) explain() {
 	for _, host := range r.hosts {
-		lost, answered := silence(host)
-		if lost == 0 || answered > 0 {
-			continue
+		if len(r.known.Findings) > 0 {
+			return
 		}
-		r.problem(fmt.Errorf("tell why %s stays silent: 0 replies to %d messages; a policy that blocks egress, a Service without "+
-			"endpoints behind it and a dead server look the same from one pod", strings.Join(r.Settings.Nameservers, ", "), lost),
-			"look for NetworkPolicies that select this pod, and at the endpoints: kubectl -n kube-system get endpointslices -l k8s-app=kube-dns")
-		return
+		why, next := unexplained(host)
+		if why != "" {
+			r.problem(errors.New(why), next)
+		}
 	}
+}
+
+// unexplained says what is odd about a resolution that no finding explains, empty when nothing is.
+func unexplained(res probe.Resolution) (why, next string) {
+	lost, refused, answered, servers := losses(res)
+	from := strings.Join(servers, ", ")
+	name := printable.Text(res.Host, maxName)
+	switch {
+	case res.Outcome != probe.OK && answered == 0 && lost > 0:
+		return fmt.Sprintf("tell why %s stays silent: 0 replies to %s; a policy that blocks egress, a Service without endpoints "+
+				"behind it and a dead server look the same from one pod", from, messages(lost)),
+			"look for NetworkPolicies that select this pod, and at the endpoints: kubectl -n kube-system get endpointslices -l k8s-app=kube-dns"
+	case res.Outcome != probe.OK && answered == 0 && refused > 0:
+		return fmt.Sprintf("tell why %s refuses: its port is closed; a Service without endpoints and a server that has stopped look the "+
+			"same from one pod", from), "look at the endpoints: kubectl -n kube-system get endpointslices -l k8s-app=kube-dns"
+	case res.Outcome != probe.OK:
+		return fmt.Sprintf("tell why %s does not resolve (%s): no verdict of this version fits", name, res.Outcome),
+			"look at its attempts: what each was answered is all there"
+	case res.Duration >= slow && lost > 0:
+		return fmt.Sprintf("tell why %s took %.2f s: %s got no reply, and one run cannot tell an accident from a fault",
+			name, res.Duration.Duration().Seconds(), messages(lost)), "run again a few times and compare"
+	case res.Duration >= slow:
+		return fmt.Sprintf("tell why %s took %.2f s: every message was answered, some of them late", name, res.Duration.Duration().Seconds()),
+			"look at the attempts for the late replies"
+	}
+	return "", ""
+}
+
+func messages(n int) string {
+	if n == 1 {
+		return "1 message"
+	}
+	return fmt.Sprintf("%d messages", n)
+}
+
+// maxName bounds a host in a sentence, in bytes.
+const maxName = 253
+
+// losses counts the transmissions of a resolution by what came of them, and names the servers.
+func losses(res probe.Resolution) (lost, refused, answered int, servers []string) {
+	for _, a := range res.Attempts {
+		for _, q := range a.Queries {
+			for _, t := range q.Transmissions {
+				if server := printable.Text(strings.TrimSuffix(t.Server, ":53"), maxName); !slices.Contains(servers, server) {
+					servers = append(servers, server)
+				}
+				switch {
+				case t.Received != nil:
+					answered++
+				case t.Reply == probe.ReplyLost:
+					lost++
+				default:
+					refused++
+				}
+			}
+		}
+	}
+	return lost, refused, answered, servers
 }
 
 func unique(names []string) []string {

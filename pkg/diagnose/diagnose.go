@@ -30,14 +30,18 @@ type rule struct {
 
 // rules stand in the order of causes: a class explains those below it, so that the first finding is the cause.
 var rules = []rule{
+	stubLoopback,
 	deadNameserver,
+	upstreamInconsistent,
 	upstreamServFail,
 	timeoutInSearch,
 	servFailInSearch,
 	refusedInSearch,
+	wrongDNSPolicy,
 	noSuchName,
 	ndotsTooLow,
 	searchWalk,
+	aaaaNXDomain,
 	hostsFile,
 	healthy,
 }
@@ -96,9 +100,20 @@ func newView(in Input) *view {
 	return v
 }
 
+// repetitions are all resolutions of r's host under the settings as they are, r first.
+func (v *view) repetitions(r *probe.Resolution) []*probe.Resolution {
+	var out []*probe.Resolution
+	for _, other := range v.all {
+		if other.Host == r.Host && asTheyAre(other) {
+			out = append(out, other)
+		}
+	}
+	return out
+}
+
 func asTheyAre(r *probe.Resolution) bool { return r.Variant == "" || r.Variant == probe.VariantNow }
 
-// title puts the host before text when the run has more than one.
+// title puts the host before text that does not name it, when the run has more than one.
 func (v *view) title(r *probe.Resolution, text string) string {
 	if len(v.now) < 2 {
 		return text

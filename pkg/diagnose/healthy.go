@@ -27,12 +27,7 @@ var healthy = rule{class: "healthy", judge: func(v *view) []probe.Finding {
 			return nil
 		}
 	}
-	for _, r := range v.now {
-		if !v.fine(r) {
-			return nil
-		}
-	}
-	if len(v.now) == 0 {
+	if len(v.now) == 0 || !v.allFine() {
 		return nil
 	}
 	all, inside := v.replyTimes()
@@ -49,6 +44,18 @@ var healthy = rule{class: "healthy", judge: func(v *view) []probe.Finding {
 	}
 	return []probe.Finding{f}
 }}
+
+// allFine says whether every resolution of the hosts under the settings as they are shows no fault, repetitions included.
+func (v *view) allFine() bool {
+	for _, first := range v.now {
+		for _, r := range v.repetitions(first) {
+			if !v.fine(r) {
+				return false
+			}
+		}
+	}
+	return true
+}
 
 // fine says whether r shows no fault at all.
 func (v *view) fine(r *probe.Resolution) bool {
@@ -80,15 +87,17 @@ func (v *view) fine(r *probe.Resolution) bool {
 
 // replyTimes returns the times of all replies of the hosts' resolutions, and of those for names of the cluster, sorted.
 func (v *view) replyTimes() (all, inside []probe.Millis) {
-	for _, r := range v.now {
-		for _, a := range r.Attempts {
-			for _, q := range a.Queries {
-				if q.RTT == nil {
-					continue
-				}
-				all = append(all, *q.RTT)
-				if v.zone != "" && !v.leaves(a.Name) {
-					inside = append(inside, *q.RTT)
+	for _, first := range v.now {
+		for _, r := range v.repetitions(first) {
+			for _, a := range r.Attempts {
+				for _, q := range a.Queries {
+					if q.RTT == nil {
+						continue
+					}
+					all = append(all, *q.RTT)
+					if v.zone != "" && !v.leaves(a.Name) {
+						inside = append(inside, *q.RTT)
+					}
 				}
 			}
 		}
@@ -143,7 +152,7 @@ func literals(v *view) []probe.Finding {
 		if r.AnsweredBy == answeredByLiteral {
 			findings = append(findings, probe.Finding{
 				Severity: probe.Info,
-				Title:    v.title(r, clean(r.Host)+" is an address: there is nothing to resolve."),
+				Title:    clean(r.Host) + " is an address: there is nothing to resolve.",
 				Explain:  "The resolver takes it as it is and sends no query.",
 				Evidence: []probe.Evidence{{Text: clean(r.Host) + " taken as it is", Resolution: r.ID}},
 			})

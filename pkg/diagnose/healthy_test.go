@@ -165,7 +165,7 @@ func TestHostsFileBesideDNS(t *testing.T) {
 	if classes(findings) != "search-walk hosts-file healthy" {
 		t.Error(told(findings))
 	}
-	if !strings.HasPrefix(findings[1].Title, "db: ") {
+	if !strings.HasPrefix(findings[1].Title, "/etc/hosts") {
 		t.Error(findings[1].Title)
 	}
 }

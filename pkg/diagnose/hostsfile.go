@@ -19,7 +19,7 @@ var hostsFile = rule{class: "hosts-file", judge: func(v *view) []probe.Finding {
 		}
 		findings = append(findings, probe.Finding{
 			Severity: probe.Info,
-			Title:    v.title(r, "/etc/hosts of the target answers for "+clean(r.Host)+": no query is sent."),
+			Title:    "/etc/hosts of the target answers for " + clean(r.Host) + ": no query is sent.",
 			Explain:  "Nothing in DNS changes what the application gets for this host. hostAliases of the pod and the image both write to that file.",
 			Evidence: []probe.Evidence{{Text: clean(r.Host) + ": " + list(addresses(r)) + " from /etc/hosts", Resolution: r.ID}},
 		})

@@ -17,7 +17,7 @@ var ndotsTooLow = rule{class: "ndots-too-low", judge: func(v *view) []probe.Find
 		}
 		f := probe.Finding{
 			Severity: probe.Info,
-			Title:    v.title(r, fmt.Sprintf("%s was asked as it is first, which cannot succeed: %s.", clean(first.Name), v.whyWalk(r))),
+			Title:    fmt.Sprintf("%s was asked as it is first, which cannot succeed: %s.", clean(first.Name), v.whyWalk(r)),
 			Explain: fmt.Sprintf("%s is found as %s. Asking for %s before costs %s and %s here.",
 				clean(r.Host), bare(d.Name), clean(first.Name), count(len(first.Queries), "query", "queries"), took(first.Duration)),
 			Evidence: []probe.Evidence{

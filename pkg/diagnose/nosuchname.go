@@ -51,7 +51,7 @@ func (v *view) namesCut() bool {
 func (v *view) noSuchNameFinding(r *probe.Resolution) probe.Finding {
 	f := probe.Finding{
 		Severity: probe.Critical,
-		Title:    v.title(r, fmt.Sprintf("%s does not exist: %s tried, NXDOMAIN for each.", clean(r.Host), count(len(r.Attempts), "name", "names"))),
+		Title:    fmt.Sprintf("%s does not exist: %s tried, NXDOMAIN for each.", clean(r.Host), count(len(r.Attempts), "name", "names")),
 		Explain: "The nameserver answered every query and says that none of the names exists right now. That is an answer, not an " +
 			"outage. Whether the name ought to exist cannot be seen from here.",
 	}

@@ -48,7 +48,7 @@ type inSearch struct{ title, meaning, seen, cure string }
 func (v *view) inSearch(r *probe.Resolution, a *probe.Attempt, s inSearch) probe.Finding {
 	f := probe.Finding{
 		Severity: severity(r),
-		Title:    v.title(r, s.title+", "+v.consequence(r)+"."),
+		Title:    s.title + ", " + v.consequence(r) + ".",
 		Explain:  s.meaning,
 		Evidence: []probe.Evidence{at(r, a, s.seen)},
 	}

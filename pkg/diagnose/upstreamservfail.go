@@ -25,8 +25,8 @@ var upstreamServFail = rule{class: "upstream-servfail", judge: func(v *view) []p
 		}
 		findings = append(findings, probe.Finding{
 			Severity: probe.Critical,
-			Title: v.title(r, fmt.Sprintf("%s gets SERVFAIL, while names of the cluster are answered: the fault lies behind the cluster's DNS.",
-				clean(failed.Name))),
+			Title: fmt.Sprintf("%s gets SERVFAIL, while names of the cluster are answered: the fault lies behind the cluster's DNS.",
+				clean(failed.Name)),
 			Explain: "The cluster's DNS passes this name on and reports that it got no usable answer: an upstream that fails or cannot be " +
 				"reached, a broken delegation, or DNSSEC that does not validate.",
 			Evidence: []probe.Evidence{

@@ -60,15 +60,20 @@ func walked(r probe.Resolution) bool {
 	for i := range r.Attempts {
 		a := &r.Attempts[i]
 		answered = answered || anyReply(a)
-		switch {
-		case a.Decided && a.Origin == probe.OriginSearch && r.Outcome == probe.OK:
+		switch search := a.Origin == probe.OriginSearch && !isHost(a.Name, r.Host); {
+		case a.Decided && search && r.Outcome == probe.OK:
 			return false
-		case a.Origin == probe.OriginSearch && len(a.Queries) > 0:
+		case search && len(a.Queries) > 0:
 			inVain++
 		}
 	}
 	// When every name is answered NXDOMAIN, their order changes nothing.
 	return inVain > 0 && answered && r.Outcome != probe.NXDomain && r.Outcome != probe.NoData
+}
+
+// isHost says whether name is the host itself: also the root as a search domain leads there.
+func isHost(name, host string) bool {
+	return strings.EqualFold(strings.TrimSuffix(name, "."), strings.TrimSuffix(host, "."))
 }
 
 // asIsInVain says whether r tried the host itself first, and then a search domain had it.
