@@ -38,10 +38,11 @@ const goodbyeWithin = 500 * time.Millisecond
 // Client is one side of a session: it asks for resolutions and hears everything. It carries out experiment.Prober. It is
 // safe for concurrent use.
 type Client struct {
-	stream io.ReadWriteCloser
-	opts   Options
-	hello  Hello
-	out    *outbox
+	// closeStream closes the stream once.
+	closeStream func() error
+	opts        Options
+	hello       Hello
+	out         *outbox
 	// gone is closed when the stream has ended; err is set before.
 	gone chan struct{}
 	// heard is signalled for every message, for the watch over silence.
@@ -66,7 +67,7 @@ type call struct {
 func Dial(ctx context.Context, stream io.ReadWriteCloser, opts Options) (*Client, error) {
 	setDefault(&opts.Ping, 15*time.Second)
 	c := &Client{
-		stream: stream, opts: opts, out: newOutbox(1 << 20), gone: make(chan struct{}), heard: make(chan struct{}, 1),
+		closeStream: sync.OnceValue(stream.Close), opts: opts, out: newOutbox(1 << 20), gone: make(chan struct{}), heard: make(chan struct{}, 1),
 		waiting: map[string]*call{}, lastSeq: opts.After,
 	}
 	in := NewDecoder(stream, MaxMessage)
@@ -210,10 +211,10 @@ func (c *Client) Close() error {
 	return err
 }
 
-// hangUp closes the stream.
+// hangUp closes the stream. Only the first call does, and all return its error: whoever notices the end first hangs up.
 func (c *Client) hangUp() error {
 	c.out.abandon(nil)
-	return c.stream.Close()
+	return c.closeStream()
 }
 
 // enlist gives a request its id and remembers who waits for it.

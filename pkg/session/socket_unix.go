@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// Dirs returns the folders in which a hub's socket may be, the best first: /tmp, and the memory file system that every
-// container has, for containers whose own file system is read-only.
-func Dirs() []string { return []string{"/tmp", "/dev/shm"} }
+// Dirs returns the folders in which a hub's socket may be, the best first: the one for temporary files (/tmp unless TMPDIR
+// says otherwise), and the memory file system that every container has, for those whose own file system is read-only.
+func Dirs() []string { return []string{os.TempDir(), "/dev/shm"} }
 
 // socketName is the hub's socket in its folder.
 const socketName = "hub.sock"
