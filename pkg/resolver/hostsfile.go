@@ -2,8 +2,8 @@ package resolver
 
 import "strings"
 
-// HostsLine is a line of /etc/hosts that is neither empty nor a comment. Which addresses and names count is for each libc to
-// say.
+// HostsLine is a line of /etc/hosts. An empty line or a comment has no Address. Which addresses and names count is for each
+// libc to say.
 type HostsLine struct {
 	Address string
 	// Names has the canonical name first. It is empty on a line with nothing but an address.
