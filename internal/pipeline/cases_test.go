@@ -38,7 +38,7 @@ var verdicts = map[string]struct {
 	"O09":  {"wrong-dns-policy", []string{"healthy"}},
 	"O10":  {"stub-loopback", []string{"healthy", "dead-nameserver"}},
 	"O11":  {"", []string{"healthy", "dead-nameserver"}},
-	"O12":  {"", []string{"healthy", "dead-nameserver"}},
+	"O12":  {"tcp53-blocked", []string{"healthy", "dead-nameserver"}},
 	"O13":  {"", []string{"healthy", "egress-blocked", "dead-nameserver"}},
 	"O15":  {"upstream-inconsistent", []string{"healthy"}},
 	"O16":  {"no-such-name", []string{"healthy"}},

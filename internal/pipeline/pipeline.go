@@ -171,6 +171,9 @@ func partlySilent(res probe.Resolution) bool {
 	for _, a := range res.Attempts {
 		for _, q := range a.Queries {
 			for _, t := range q.Transmissions {
+				if t.Reply == probe.ReplyAbandoned {
+					continue
+				}
 				servers[t.Server] = servers[t.Server] || t.Reply != probe.ReplyLost
 				names[a.Name] = names[a.Name] || t.Reply != probe.ReplyLost
 			}
@@ -355,20 +358,20 @@ func unexplained(res probe.Resolution) (why, next string) {
 	name := printable.Text(res.Host, maxName)
 	switch {
 	case res.Outcome != probe.OK && answered == 0 && lost > 0:
-		return fmt.Sprintf("tell why %s stays silent: 0 replies to %s; a policy that blocks egress, a Service without endpoints "+
+		return fmt.Sprintf("no verdict on why %s stays silent: 0 replies to %s; a policy that blocks egress, a Service without endpoints "+
 				"behind it and a dead server look the same from one pod", from, messages(lost)),
 			"look for NetworkPolicies that select this pod, and at the endpoints: kubectl -n kube-system get endpointslices -l k8s-app=kube-dns"
 	case res.Outcome != probe.OK && answered == 0 && refused > 0:
-		return fmt.Sprintf("tell why %s refuses: its port is closed; a Service without endpoints and a server that has stopped look the "+
+		return fmt.Sprintf("no verdict on why %s cannot be reached (ICMP says so); a Service without endpoints and a server that has stopped look the "+
 			"same from one pod", from), "look at the endpoints: kubectl -n kube-system get endpointslices -l k8s-app=kube-dns"
 	case res.Outcome != probe.OK:
-		return fmt.Sprintf("tell why %s does not resolve (%s): no verdict of this version fits", name, res.Outcome),
+		return fmt.Sprintf("no verdict on why %s does not resolve (%s): none of this version fits", name, res.Outcome),
 			"look at its attempts: what each was answered is all there"
 	case res.Duration >= slow && lost > 0:
-		return fmt.Sprintf("tell why %s took %.2f s: %s got no reply, and one run cannot tell an accident from a fault",
+		return fmt.Sprintf("no verdict on why %s took %.2f s: %s got no reply, and one run cannot tell an accident from a fault",
 			name, res.Duration.Duration().Seconds(), messages(lost)), "run again a few times and compare"
 	case res.Duration >= slow:
-		return fmt.Sprintf("tell why %s took %.2f s: every message was answered, some of them late", name, res.Duration.Duration().Seconds()),
+		return fmt.Sprintf("no verdict on why %s took %.2f s: every message was answered, some of them late", name, res.Duration.Duration().Seconds()),
 			"look at the attempts for the late replies"
 	}
 	return "", ""
@@ -397,7 +400,7 @@ func losses(res probe.Resolution) (lost, refused, answered int, servers []string
 					answered++
 				case t.Reply == probe.ReplyLost:
 					lost++
-				default:
+				case t.Reply == probe.ReplyICMPRefused || t.Reply == probe.ReplyUnreachable:
 					refused++
 				}
 			}

@@ -369,7 +369,7 @@ func TestAllSilent(t *testing.T) {
 	if classes(run) != "" || run.Patch != nil || len(run.WhatIf) != 0 || len(p.asks) != 1 {
 		t.Errorf("findings %q, patch %v, %d asks", classes(run), run.Patch, len(p.asks))
 	}
-	if len(run.Problems) != 1 || !strings.Contains(run.Problems[0], "10.96.0.10 stays silent: 0 replies to 8 messages") ||
+	if len(run.Problems) != 1 || !strings.Contains(run.Problems[0], "no verdict on why 10.96.0.10 stays silent: 0 replies to 8 messages") ||
 		!strings.Contains(run.Problems[0], "next: look for NetworkPolicies") {
 		t.Errorf("problems %q", run.Problems)
 	}

@@ -59,10 +59,14 @@ func (v *view) count(r *probe.Resolution, of func(server string) *tally) {
 		a := &r.Attempts[i]
 		for _, q := range a.Queries {
 			for j, sent := range q.Transmissions {
+				if sent.Reply == probe.ReplyAbandoned {
+					// The libc did not wait for it: it may have been answered.
+					continue
+				}
 				t := of(sent.Server)
 				t.sent++
 				t.sockets[socket{r.ID, sent.Socket}] = true
-				if sent.Received != nil || sent.Reply == probe.ReplyICMPRefused || sent.Reply == probe.ReplyClosed {
+				if sent.Received != nil || sent.Reply != probe.ReplyLost {
 					t.replies++
 					continue
 				}

@@ -31,6 +31,7 @@ type rule struct {
 // rules stand in the order of causes: a class explains those below it, so that the first finding is the cause.
 var rules = []rule{
 	stubLoopback,
+	tcp53Blocked,
 	deadNameserver,
 	upstreamInconsistent,
 	upstreamServFail,

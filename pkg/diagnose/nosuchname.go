@@ -14,6 +14,10 @@ import (
 var noSuchName = rule{class: "no-such-name", judge: func(v *view) []probe.Finding {
 	var findings []probe.Finding
 	for _, r := range v.now {
+		if v.found[wrongDNSPolicyClass] && likeService(r.Host) {
+			// The name was looked for in the wrong place, which says nothing about whether it exists.
+			continue
+		}
 		if r.Outcome == probe.NXDomain && allNXDomain(r) && !v.namesCut() {
 			findings = append(findings, v.noSuchNameFinding(r))
 		}
