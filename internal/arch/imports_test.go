@@ -64,7 +64,7 @@ var mayImport = map[string][]string{
 	"pkg/dnsnet":         {"pkg/resolver", "pkg/probe"},
 	"pkg/simnet":         {"pkg/resolver", "pkg/probe"},
 	"pkg/engine":         {"pkg/resolver", "pkg/resolver/glibc", "pkg/probe", "pkg/resolvconf"},
-	"pkg/target":         {"pkg/resolver", "pkg/probe", "pkg/resolvconf"},
+	"pkg/target":         {"pkg/resolver", "pkg/probe", "pkg/resolvconf", "pkg/printable"},
 	"pkg/session":        {"pkg/probe", "pkg/engine", "pkg/resolver", "internal/version"},
 	"pkg/experiment":     {"pkg/engine", "pkg/printable", "pkg/probe", "pkg/resolvconf", "pkg/resolver", "pkg/simnet"},
 	"pkg/diagnose":       {"pkg/probe", "pkg/resolvconf", "pkg/printable"},
