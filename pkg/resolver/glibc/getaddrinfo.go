@@ -117,7 +117,7 @@ func (c *call) dns(name string, types []probe.QueryType, checked bool) (addressL
 	}
 	if !strings.Contains(name, ".") {
 		if alias, ok := c.hostAlias(name); ok {
-			c.note("HOSTALIASES turns %s into %s", resolver.ShowName(name), resolver.ShowName(alias))
+			c.note("HOSTALIASES turns %.80q into %.80q", name, alias)
 			name = alias
 		}
 	}

@@ -28,7 +28,7 @@ var pairTypes = []probe.QueryType{probe.TypeA, probe.TypeAAAA}
 
 // passedOver notes services that are not followed.
 func (c *call) passedOver(m module) {
-	c.note("nsswitch.conf: the service %s is not followed here, it is taken as not available", resolver.ShowName(m.name))
+	c.note("nsswitch.conf: the service %.40q is not followed here, it is taken as not available", m.name)
 }
 
 // outOfRoom reports whether a module wants a larger buffer.
