@@ -32,7 +32,7 @@ const (
 
 // keys is the one key map: keys are looked up in it, and help is made from it.
 var keys = [numActions]key.Binding{
-	actDetails:     bind("enter", "details", "enter"),
+	actDetails:     bind("enter", "details of what the cursor is on", "enter"),
 	actBack:        bind("esc", "back", "esc", "backspace"),
 	actUp:          bind("up/k", "up", "up", "k"),
 	actDown:        bind("down/j", "down", "down", "j"),
@@ -42,9 +42,9 @@ var keys = [numActions]key.Binding{
 	actEnd:         bind("end/G", "to the end", "end", "G"),
 	actSection:     bind("tab", "next part: attempts, findings, what if", "tab"),
 	actSectionBack: bind("shift+tab", "previous part", "shift+tab"),
-	actPrevious:    bind("left/h", "previous host", "left", "h"),
-	actNext:        bind("right/l", "next host", "right", "l"),
-	actPatch:       bind("p", "patch", "p"),
+	actPrevious:    bind("left/h", "previous host, in the details previous attempt", "left", "h"),
+	actNext:        bind("right/l", "next host, in the details next attempt", "right", "l"),
+	actPatch:       bind("p", "the patch, and how it was checked", "p"),
 	actCopyCommand: bind("c", "copy the command", "c"),
 	actCopyYAML:    bind("y", "copy the YAML", "y"),
 	actHelp:        bind("?", "help", "?"),
@@ -72,8 +72,11 @@ func (m Model) unusable(a action) string {
 			return "this is the first screen"
 		}
 	case actSection, actSectionBack:
-		if m.page != pageRun {
+		switch {
+		case m.page != pageRun:
 			return "only on the first screen"
+		case m.section(m.cursor, 1).part == m.cursor.part:
+			return "there is no other part"
 		}
 	case actPrevious, actNext:
 		switch {

@@ -73,17 +73,24 @@ type Model struct {
 	from   page
 	cursor cursor
 	// moved is set when somebody chose; before that the cursor goes where something happens.
-	moved       bool
-	offset      int
-	status      string
+	moved  bool
+	offset int
+	status string
+	// yamlAsked is set when the YAML was copied: then it is printed in the end, as the status line said.
+	yamlAsked   bool
 	interrupted bool
 }
 
 func newModel(ctx context.Context, o Options, out io.Writer, colour bool, g view.Glyphs) Model {
-	return Model{
+	m := Model{
 		ctx: ctx, events: o.Events, failed: o.Failed, out: out, tmux: o.Getenv("TMUX") != "",
 		styles: newStyles(out, colour), glyphs: g, fold: &probe.Fold{}, heard: map[string]heard{},
 	}
+	if _, ok := out.(terminal); !ok {
+		// No terminal says how large it is, so no such message will come.
+		m.width, m.height = 80, 24
+	}
+	return m
 }
 
 // Init starts to listen.
@@ -107,7 +114,7 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return m, tick()
 	case copiedMsg:
-		m.status = "asked the terminal to copy " + msg.what + "; if it does not, find it in the text left when you quit"
+		m.status = "offered " + msg.what + " to the clipboard; it is also printed when you quit"
 		if msg.err != nil {
 			m.status = "could not write to the terminal: " + msg.err.Error()
 		}
@@ -137,7 +144,7 @@ func (m Model) hear(msg eventsMsg) (tea.Model, tea.Cmd) {
 	if msg.ended {
 		m.ended, m.err = true, msg.err
 	}
-	m.shown = view.Shown(&m.run, !m.ended)
+	m.shown = view.Shown(&m.run)
 	if m.host == "" && len(m.shown) > 0 {
 		m.host = m.run.Resolutions[m.shown[0]].ID
 	}
@@ -301,6 +308,7 @@ func (m Model) act(a action) (tea.Model, tea.Cmd) {
 	case actCopyCommand:
 		return m, toClipboard(m.out, "the command", view.Command(m.run.Patch), m.tmux)
 	case actCopyYAML:
+		m.yamlAsked = true
 		return m, toClipboard(m.out, "the YAML", view.YAML(m.run.Patch), m.tmux)
 	case actSection:
 		m.cursor, m.moved = m.section(m.cursor, 1), true

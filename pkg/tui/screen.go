@@ -13,7 +13,7 @@ const (
 	// minWidth and minHeight are the least room in which anything can be read.
 	minWidth, minHeight = 20, 6
 	// airy is the height from which empty lines may set parts apart.
-	airy = 20
+	airy = 24
 	// besides is the width from which the details stand beside the lists.
 	besides = 150
 )
@@ -58,7 +58,7 @@ func (m Model) bodyHeight() int {
 // head is what stays in place at the top: where, which host, what came of it, and what stopped the run.
 func (m Model) head() []view.Line {
 	f := m.frame(m.width)
-	lines := view.Header(&m.run, f)
+	lines := []view.Line{view.HeaderLine(&m.run, f)}
 	if m.page == pageRun {
 		if len(m.shown) > 1 {
 			lines = append(lines, m.hosts())
@@ -71,7 +71,7 @@ func (m Model) head() []view.Line {
 			lines = append(lines, view.L(view.Accent, "waiting for the first event"))
 		}
 	} else if r := m.resolution(); r.Host != "" {
-		lines = append(lines[:1], view.L(view.Strong, r.Host))
+		lines = append(lines, view.L(view.Strong, r.Host))
 	}
 	if m.err != nil {
 		lines = append(lines, view.Hang(view.L(view.Bad, m.glyphs.No+" "), view.Bad, "the run stopped: "+m.err.Error(), m.width)...)
@@ -232,7 +232,7 @@ func (m Model) helpText(width int) []view.Line {
 		h := keys[a].Help()
 		name := view.L(view.Accent, h.Key).Pad(12)
 		what, tone := h.Desc, view.Plain
-		if why := was.unusable(a); why != "" {
+		if why := was.unusable(a); why != "" && a != actBack {
 			name = view.L(view.Faint, h.Key).Pad(12)
 			what, tone = h.Desc+" (not now: "+why+")", view.Faint
 		}
@@ -248,6 +248,10 @@ func (m Model) helpText(width int) []view.Line {
 		head := append(view.Line{view.S(view.Plain, "  ")}, view.L(view.Plain, s.sign).Pad(12)...)
 		lines = append(lines, view.Hang(head, view.Plain, s.what, width)...)
 	}
+	if settings := view.Settings(&m.run, m.frame(width-2)); len(settings) > 0 {
+		lines = append(lines, view.Line{}, view.L(view.Strong, "The settings in force"))
+		lines = append(lines, view.Indent(settings, 2)...)
+	}
 	return lines
 }
 
@@ -259,7 +263,7 @@ func (m Model) statusLine(from, room, total int) view.Line {
 	case !m.ended && len(m.shown) > 0:
 		left = view.L(view.Accent, "running")
 	case m.ended && m.run.Patch != nil && m.page == pageRun:
-		left = view.L(view.Good, "a patch was checked: p shows it")
+		left = view.L(view.Good, "a patch was found: p shows it, and how it was checked")
 	}
 	right := view.Line{}
 	if total > room {
@@ -273,13 +277,21 @@ func (m Model) statusLine(from, room, total int) view.Line {
 		right = view.L(view.Faint, fmt.Sprintf("lines %d-%d of %d %s", from+1, min(from+room, total), total, arrows))
 	}
 	gap := m.width - right.Width()
+	if m.status != "" && left.Width() >= gap {
+		// What was asked for matters more than where we are.
+		return left
+	}
 	return append(left.Clip(max(gap-1, 0), m.glyphs.Ellipsis).Pad(gap), right...)
 }
 
 // keyLine names the keys that do something now, as many as fit; help and quit are always among them.
 func (m Model) keyLine() view.Line {
 	entry := func(a action) view.Line {
-		return view.Line{view.S(view.Accent, firstKey(a)), view.S(view.Faint, " "+short[a])}
+		what := short[a]
+		if a == actNext && m.page == pageDetails {
+			what = "next attempt"
+		}
+		return view.Line{view.S(view.Accent, firstKey(a)), view.S(view.Faint, " "+what)}
 	}
 	end := append(append(entry(actHelp), view.S(view.Plain, "  ")), entry(actQuit)...)
 	if m.page == pageHelp {

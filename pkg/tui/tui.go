@@ -108,7 +108,14 @@ func leaveReport(out io.Writer, m Model, colour, ascii bool) error {
 	if len(m.run.Resolutions) == 0 && len(m.run.Problems) == 0 {
 		return nil
 	}
-	return report.Text(out, m.run, report.Options{Width: m.width, Color: colour, ASCII: ascii})
+	if err := report.Text(out, m.run, report.Options{Width: m.width, Color: colour, ASCII: ascii}); err != nil {
+		return err
+	}
+	if !m.yamlAsked || m.run.Patch == nil {
+		return nil
+	}
+	_, err := io.WriteString(out, "\n"+view.YAML(m.run.Patch))
+	return err
 }
 
 // writer keeps the sequences for the clipboard from falling into the middle of what the renderer writes.

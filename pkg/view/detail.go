@@ -61,11 +61,14 @@ func queryDetail(r *probe.Resolution, a *probe.Attempt, q *probe.Query, f Frame)
 		head := Line{S(Plain, "  "), S(Strong, typ), S(Plain, "  "), S(Faint, path), S(Plain, "  ")}
 		what := Line{S(Plain, "sent "+Duration(t.Sent)+"  ")}
 		what = append(what, came(r, a, q, t, f)...)
-		if head.Width()+what.Width() <= f.Width {
+		switch {
+		case head.Width()+what.Width() <= f.Width:
 			out = append(out, append(head, what...))
-		} else {
+		case 8+what.Width() <= f.Width:
+			out = append(out, head.Clip(f.Width, f.Glyphs.Ellipsis), Indent([]Line{what}, 8)[0])
+		default:
 			out = append(out, head.Clip(f.Width, f.Glyphs.Ellipsis))
-			out = append(out, Indent(Hang(Line{S(Plain, "sent "+Duration(t.Sent)+"  ")}, what[1].tone, what[1:].String(), f.Width-8), 8)...)
+			out = append(out, Indent(Hang(what[:1], what[1].tone, what[1:].String(), f.Width-8), 8)...)
 		}
 		typ = "    "
 	}

@@ -32,8 +32,12 @@ func findingLines(d *probe.Finding, f Frame, class int) []Line {
 	head := Line{S(tone, padRight(sign, 2)), severity, S(Plain, "  "), name, S(Plain, "  ")}
 	if f.Width < 84 {
 		// In a narrow place the words need the room more than the columns do.
-		lines := []Line{head.Clip(f.Width, f.Glyphs.Ellipsis)}
-		lines = append(lines, Indent(Wrap(Plain, d.Title, f.Width-2), 2)...)
+		var lines []Line
+		if f.Width-head.Width() >= 40 {
+			lines = Hang(head, Plain, d.Title, f.Width)
+		} else {
+			lines = append([]Line{head.Clip(f.Width, f.Glyphs.Ellipsis)}, Indent(Wrap(Plain, d.Title, f.Width-2), 2)...)
+		}
 		return append(lines, Indent(Wrap(Plain, d.Explain, f.Width-2), 2)...)
 	}
 	lines := Hang(head, Plain, d.Title, f.Width)

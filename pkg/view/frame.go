@@ -13,25 +13,12 @@ type Frame struct {
 	Elapsed probe.Millis
 }
 
-// Shown returns the indexes of the resolutions that deserve a picture of their own: those under the settings as they are, and
-// of the variants those that no row of the what-if table sums up. While a run is live that table is not there yet, so the
-// variants of a host that also has a resolution under the settings as they are wait.
-func Shown(run *probe.Run, live bool) []int {
-	type key struct{ host, variant string }
-	summed := make(map[key]bool, len(run.WhatIf))
-	for _, w := range run.WhatIf {
-		summed[key{w.Host, w.Variant}] = true
-	}
-	asIs := map[string]bool{}
-	for i := range run.Resolutions {
-		if r := &run.Resolutions[i]; isNow(r.Variant) {
-			asIs[r.Host] = true
-		}
-	}
+// Shown returns the indexes of the resolutions that deserve a picture of their own: those that somebody asked for. What else
+// was resolved (names that must keep working, variants) is summed up by the what-if table and the patch.
+func Shown(run *probe.Run) []int {
 	var out []int
 	for i := range run.Resolutions {
-		r := &run.Resolutions[i]
-		if isNow(r.Variant) || !summed[key{r.Host, r.Variant}] && (!live || !asIs[r.Host]) {
+		if run.Resolutions[i].Purpose.OrAsked() == probe.PurposeAsked {
 			out = append(out, i)
 		}
 	}

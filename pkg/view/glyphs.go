@@ -27,7 +27,7 @@ var Unicode = Glyphs{
 
 // ASCII are signs for terminals that are not set to UTF-8.
 var ASCII = Glyphs{
-	OK: "+", No: "x", None: "-", Waiting: "~",
+	OK: "ok", No: "x", None: "-", Waiting: "~",
 	Bar: "#", BarWaiting: ".",
 	Info: "i", Warning: "!", Critical: "X",
 	Cursor: ">", Arrow: "->", Dot: "-", Tab: "|",

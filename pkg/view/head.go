@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/printable"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 )
 
@@ -28,6 +29,37 @@ func Header(run *probe.Run, f Frame) []Line {
 		return []Line{append(append(left, S(Plain, strings.Repeat(" ", gap))), know...)}
 	}
 	return append(lines, Hang(Line{S(Plain, "  "), right, S(Plain, " ")}, full.tone, full.text, f.Width)...)
+}
+
+// HeaderLine returns Header in one line: where there is no room, how the libc is known gives way to a word, then the place.
+func HeaderLine(run *probe.Run, f Frame) Line {
+	full := Header(run, f)
+	if len(full) == 1 {
+		return full[0].Clip(f.Width, f.Glyphs.Ellipsis)
+	}
+	right := L(Plain, libcName(run.Resolver))
+	if run.Resolver.Source == probe.SourceAssumed {
+		right = append(right, S(Caution, " (assumed)"))
+	}
+	left := Line{S(Strong, "dnsprobe"), S(Plain, "  "), S(Plain, targetName(run.Target, f.Glyphs.Dot))}
+	room := f.Width - right.Width() - 2
+	if room < 2*len("dnsprobe") || run.Resolver.Libc == "" {
+		return left.Clip(f.Width, f.Glyphs.Ellipsis)
+	}
+	left = left.Clip(room, f.Glyphs.Ellipsis).Pad(room)
+	return append(append(left, S(Plain, "  ")), right...)
+}
+
+// Settings returns the settings in force as their file says them, and how the libc is known.
+func Settings(run *probe.Run, f Frame) []Line {
+	var out []Line
+	if why := run.Resolver.Why; run.Resolver.Libc != "" {
+		out = append(out, Hang(Line{S(Plain, libcName(run.Resolver)+"  ")}, Faint, why, f.Width)...)
+	}
+	for _, l := range printable.Lines(run.Settings.Raw, maxYAML, maxYAMLLine) {
+		out = append(out, Wrap(Plain, l, f.Width)...)
+	}
+	return out
 }
 
 func targetName(t probe.Target, dot string) string {
@@ -205,6 +237,8 @@ func addresses(list []string) string {
 		return "no address"
 	case 1:
 		return list[0]
+	case 2:
+		return list[0] + " and " + list[1]
 	}
 	return fmt.Sprintf("%s and %s", list[0], plural(len(list)-1, "more", "more"))
 }
