@@ -33,6 +33,8 @@ type call struct {
 	open     bool
 	// tries counts transmissions by query.
 	tries map[probe.Ref]int
+	// firstSent has when a query first went out on a socket.
+	firstSent map[waiting]time.Time
 	// sockets are the open ones by server; opened counts sockets of the call.
 	sockets map[int]*socket
 	opened  int
@@ -55,15 +57,21 @@ type socket struct {
 	id     resolver.Socket
 	number int
 	server netip.AddrPort
-	// waiting are events that came while another socket was looked at.
-	waiting []resolver.Event
+	// unread are events that came while another socket was looked at.
+	unread []resolver.Event
+}
+
+// waiting is what a reply can belong to.
+type waiting struct {
+	ref    probe.Ref
+	socket int
+	id     uint16
 }
 
 // flight is a transmission without a reply.
 type flight struct {
-	ref    probe.Ref
-	socket int
-	id     uint16
+	waiting
+	at time.Time
 }
 
 func (c *call) event(ev probe.Event) {
@@ -121,14 +129,18 @@ func (c *call) closeAll() {
 	}
 }
 
-// sent reports a transmission.
-func (c *call) sent(ref probe.Ref, s *socket, t probe.Transport, id uint16) {
+// sent reports a transmission that was handed over at that time.
+func (c *call) sent(at time.Time, ref probe.Ref, s *socket, t probe.Transport, id uint16) {
 	if c.tries == nil {
-		c.tries = map[probe.Ref]int{}
+		c.tries, c.firstSent = map[probe.Ref]int{}, map[waiting]time.Time{}
 	}
 	c.tries[ref]++
-	c.flights = append(c.flights, flight{ref, s.number, id})
-	c.event(probe.Event{Kind: probe.KindSent, Sent: &probe.Sent{
+	w := waiting{ref, s.number, id}
+	if _, before := c.firstSent[w]; !before {
+		c.firstSent[w] = at
+	}
+	c.flights = append(c.flights, flight{w, at})
+	c.emit(probe.Event{Kind: probe.KindSent, At: probe.Millis(at.Sub(c.start)), Sent: &probe.Sent{
 		Ref: ref, Try: c.tries[ref], Server: s.server.String(), Transport: t, Socket: s.number, LocalPort: c.n.LocalPort(s.id), ID: id,
 	}})
 }
@@ -144,17 +156,23 @@ func (c *call) received(ref probe.Ref, s *socket, t probe.Transport, ev resolver
 	if at.IsZero() {
 		at = c.n.Now()
 	}
+	w := waiting{ref, s.number, reply.ID}
+	if first, ok := c.firstSent[w]; ok && at.Before(first) {
+		// The kernel's clock of arrivals and ours differ by a little.
+		at = first
+	}
 	if use != probe.UseIgnored {
-		c.land(ref, s.number, reply.ID)
+		c.land(flight{w, at})
 	}
 	c.emit(probe.Event{Kind: probe.KindReceived, At: probe.Millis(max(0, at.Sub(c.start))), Received: rc})
 }
 
-// land takes a query's transmissions off the list of those that may be answered.
-func (c *call) land(ref probe.Ref, socket int, id uint16) {
+// land takes what a reply can have answered off the list of flights. A reply that was there before glibc sent again and only
+// then read does not answer what was sent last.
+func (c *call) land(reply flight) {
 	kept := c.flights[:0]
 	for _, f := range c.flights {
-		if f != (flight{ref, socket, id}) {
+		if f.waiting != reply.waiting || f.at.After(reply.at) {
 			kept = append(kept, f)
 		}
 	}
@@ -176,9 +194,9 @@ func (c *call) giveUp(socket int, reason string) {
 
 // poll waits for the next event on socket s; what comes on the others is kept for them, since glibc polls one socket only.
 func (c *call) poll(s *socket, deadline time.Time) (resolver.Event, error) {
-	if len(s.waiting) > 0 {
-		ev := s.waiting[0]
-		s.waiting = s.waiting[1:]
+	if len(s.unread) > 0 {
+		ev := s.unread[0]
+		s.unread = s.unread[1:]
 		return ev, nil
 	}
 	for {
@@ -195,15 +213,15 @@ func (c *call) poll(s *socket, deadline time.Time) (resolver.Event, error) {
 			return ev, nil
 		}
 		for _, other := range c.sockets {
-			if other.id == ev.Socket && len(other.waiting) < maxWaiting {
-				other.waiting = append(other.waiting, ev)
+			if other.id == ev.Socket && len(other.unread) < maxUnread {
+				other.unread = append(other.unread, ev)
 			}
 		}
 	}
 }
 
-// maxWaiting bounds what is kept for a socket that is not looked at, as the kernel's receive buffer does.
-const maxWaiting = 256
+// maxUnread bounds what is kept for a socket that is not looked at, as the kernel's receive buffer does.
+const maxUnread = 256
 
 // errnoOf returns the errno behind an error of a Network.
 func errnoOf(err error) errno {

@@ -152,6 +152,12 @@ func (c *call) query(cand candidate, types []probe.QueryType) (found, error) {
 	if err != nil {
 		return found{}, err
 	}
+	if c.discardAAAA(types) {
+		if f, ok := x.patched(size); ok {
+			c.judge(&f)
+			return f, nil
+		}
+	}
 	if size < 0 {
 		c.herr = hostTryAgain
 		if c.r.conf.Attempts <= 0 {
@@ -166,9 +172,6 @@ func (c *call) query(cand candidate, types []probe.QueryType) (found, error) {
 	}
 	if x.size2 < headerBytes {
 		f.second = nil
-	}
-	if c.discardAAAA(types) {
-		f.first = withoutAnswers(f.first)
 	}
 	c.judge(&f)
 	return f, nil
@@ -197,13 +200,24 @@ func (c *call) discardAAAA(types []probe.QueryType) bool {
 	return c.r.conf.NoAAAA && len(types) == 1 && types[0] == probe.TypeAAAA
 }
 
-func withoutAnswers(r *resolver.Reply) *resolver.Reply {
-	if r == nil {
-		return nil
+// patched follows the end of __res_handle_no_aaaa: the records of the reply go. Where no reply about A is in the buffer, the
+// result is not set, and what was nothing at all becomes an empty answer.
+func (x *exchange) patched(size int) (found, bool) {
+	f := found{first: x.first, attempt: x.attempt}
+	if x.first != nil && len(x.first.Questions) > 0 && x.first.Questions[0].Type == resolver.TypeA {
+		reply := *x.first
+		reply.ANCount, reply.Answers = 0, nil
+		f.first = &reply
+		return f, size >= 0
 	}
-	reply := *r
-	reply.ANCount, reply.Answers = 0, nil
-	return &reply
+	if size < 0 {
+		x.endAttempt(x.failure())
+		x.note("no-aaaa: glibc mistakes the missing answer for an empty one")
+	}
+	if f.first == nil {
+		f.first = &resolver.Reply{}
+	}
+	return f, true
 }
 
 // judge decides whether the replies of an attempt are an answer, and else sets c.herr.

@@ -42,13 +42,14 @@ func (x *exchange) connection(ns int) (n int, reset bool, err error) {
 		x.note("connect to %s over tcp: %s", s.server, reasonOf(ev))
 		return x.failed(), false, nil
 	}
+	now := x.n.Now()
 	if err := x.n.Send(s.id, s.server, x.queries...); err != nil {
 		x.unreachable, x.terrno = true, errnoOf(err)
 		x.note("%v: glibc goes on to the next server", err)
 		return x.failed(), false, nil
 	}
 	for i, q := range x.queries {
-		x.sent(x.ref(i), s, probe.TCP, q.ID)
+		x.sent(now, x.ref(i), s, probe.TCP, q.ID)
 	}
 	return x.readReplies(s)
 }

@@ -140,9 +140,9 @@ func (d *slot) due() bool {
 // transmit sends both queries of a pair, or the next one of a sequential pair. An ICMP error that came while nobody looked
 // makes the system call fail, and nothing goes out.
 func (d *slot) transmit() bool {
-	for i, ev := range d.socket.waiting {
+	for i, ev := range d.socket.unread {
 		if ev.Kind != resolver.EventReply {
-			d.socket.waiting = append(d.socket.waiting[:i], d.socket.waiting[i+1:]...)
+			d.socket.unread = append(d.socket.unread[:i], d.socket.unread[i+1:]...)
 			d.unreachable = true
 			d.note("an ICMP error that came late makes glibc skip %s: sending fails", d.socket.server)
 			return false
@@ -152,13 +152,15 @@ func (d *slot) transmit() bool {
 	if d.pair() && !d.sequential {
 		last = 2
 	}
+	// The time is taken before: a reply can be there before Send returns.
+	now := d.n.Now()
 	if err := d.n.Send(d.socket.id, d.socket.server, d.queries[first:last]...); err != nil {
 		d.unreachable = true
 		d.note("%v: glibc goes on to the next server", err)
 		return false
 	}
 	for i := first; i < last; i++ {
-		d.sent(d.ref(i), d.socket, probe.UDP, d.queries[i].ID)
+		d.sent(now, d.ref(i), d.socket, probe.UDP, d.queries[i].ID)
 	}
 	d.written = last
 	return true
