@@ -6,9 +6,10 @@ import (
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 )
 
-// deadNameserver: one of several nameservers never answers, and another one answers what it left open.
+// deadNameserver: one of several nameservers never answers, and another one answers everything that it left open, at once.
 //
-// With a single nameserver, silence proves nothing about the server: a blocked path looks the same.
+// With a single nameserver, silence proves nothing about the server: a blocked path looks the same. And where others are
+// silent too, or slow, it is the name that is at fault.
 var deadNameserver = rule{class: "dead-nameserver", judge: func(v *view) []probe.Finding {
 	if len(v.now) == 0 {
 		return nil
@@ -27,7 +28,7 @@ var deadNameserver = rule{class: "dead-nameserver", judge: func(v *view) []probe
 	var findings []probe.Finding
 	for _, server := range order {
 		t := servers[server]
-		if t.replies > 0 || len(t.sockets) < samples || t.rescuedBy == "" {
+		if t.replies > 0 || len(t.sockets) < samples || t.rescuedBy == "" || t.rescued < t.open {
 			continue
 		}
 		findings = append(findings, v.deadFinding(server, t, servers[t.rescuedBy]))
@@ -45,7 +46,9 @@ type socket struct {
 type tally struct {
 	sent, replies int
 	sockets       map[socket]bool
-	// rescuedBy is a server that answered a query which this one left open.
+	// open counts the messages that this server left unanswered, rescued those after which another one replied at once.
+	open, rescued int
+	// rescuedBy is a server that did.
 	rescuedBy string
 	// waited is the longest time that a query waited for this server before it went to another.
 	waited probe.Millis
@@ -70,10 +73,12 @@ func (v *view) count(r *probe.Resolution, of func(server string) *tally) {
 					t.replies++
 					continue
 				}
+				t.open++
 				for _, later := range q.Transmissions[j+1:] {
-					if later.Server == sent.Server || later.Received == nil {
+					if later.Server == sent.Server || later.Received == nil || later.Ambiguous || *later.Received-later.Sent >= slow {
 						continue
 					}
+					t.rescued++
 					t.rescuedBy = later.Server
 					t.waited = max(t.waited, later.Sent-sent.Sent)
 					if t.first.Attempt == 0 {

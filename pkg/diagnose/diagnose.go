@@ -38,6 +38,7 @@ var rules = []rule{
 	timeoutInSearch,
 	servFailInSearch,
 	refusedInSearch,
+	wildcardSearch,
 	wrongDNSPolicy,
 	noSuchName,
 	ndotsTooLow,

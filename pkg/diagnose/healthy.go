@@ -19,8 +19,8 @@ const (
 
 // healthy: every host resolves, every message was answered at once, and nothing but a walk was found.
 //
-// It is withheld when the answer came from a search domain outside of the cluster: a wildcard there answers for names that
-// are not its own, and one run cannot tell.
+// It is withheld when the answer came from a search domain outside of the cluster, until a random name there was denied: a
+// wildcard answers for names that are not its own.
 var healthy = rule{class: "healthy", judge: func(v *view) []probe.Finding {
 	for class := range v.found {
 		if class != searchWalk.class && class != hostsFile.class && class != ndotsTooLow.class {
@@ -82,7 +82,13 @@ func (v *view) fine(r *probe.Resolution) bool {
 	case d == nil || d.Outcome != probe.OK:
 		return false
 	}
-	return isHost(d, r) || v.zone != "" && !v.leaves(d.Name)
+	domain := ForeignDomain(*r, v.zone)
+	if domain == "" {
+		return true
+	}
+	// A random name that is denied there, or answered with something else, shows that the answer was meant.
+	test := v.wildcardTest(domain)
+	return test != nil && !shareAddress(r, test)
 }
 
 // replyTimes returns the times of all replies of the hosts' resolutions, and of those for names of the cluster, sorted.

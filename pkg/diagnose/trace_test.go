@@ -26,6 +26,9 @@ type message struct {
 	// addresses are the answers.
 	addresses []string
 	soa       uint32
+	tcp       bool
+	// tc says that the reply is cut.
+	tc bool
 }
 
 func nx(after time.Duration) message {
@@ -133,13 +136,21 @@ func tell(add func(time.Duration, probe.Event), clock time.Duration, n int, kind
 		if m.server != dns0 {
 			socket++
 		}
-		add(clock, probe.Event{Kind: probe.KindSent, Sent: &probe.Sent{Ref: ref, Try: i + 1, Server: m.server, Transport: probe.UDP, Socket: socket, ID: id}})
+		transport := probe.UDP
+		if m.tcp {
+			transport, socket = probe.TCP, socket+5
+		}
+		add(clock, probe.Event{Kind: probe.KindSent, Sent: &probe.Sent{Ref: ref, Try: i + 1, Server: m.server, Transport: transport, Socket: socket, ID: id}})
 		clock += m.after
-		if m.reply == probe.ReplyLost || m.reply == probe.ReplyICMPRefused {
+		switch m.reply {
+		case probe.ReplyLost, probe.ReplyICMPRefused, probe.ReplyUnreachable, probe.ReplyClosed, probe.ReplyAbandoned:
 			add(clock, probe.Event{Kind: probe.KindLost, Lost: &probe.Lost{Ref: ref, Socket: socket, ID: id, Reason: m.reply}})
 			continue
 		}
-		reply := &probe.Received{Ref: ref, Server: m.server, Transport: probe.UDP, Socket: socket, ID: id, Rcode: m.reply, Use: probe.UseAccepted}
+		reply := &probe.Received{Ref: ref, Server: m.server, Transport: transport, Socket: socket, ID: id, Rcode: m.reply, Use: probe.UseAccepted}
+		if m.tc {
+			reply.Flags = []string{"TC"}
+		}
 		for _, a := range m.addresses {
 			reply.Answers = append(reply.Answers, probe.Answer{Name: "x.", Type: string(kind), TTL: 60, Data: a})
 		}
