@@ -53,7 +53,7 @@ func Text(w io.Writer, run probe.Run, o Options) error {
 func lines(run *probe.Run, f view.Frame) []view.Line {
 	out := view.Header(run, f)
 	out = append(out, view.Remarks(run, f)...)
-	shown := view.Shown(run, false)
+	shown := view.Shown(run)
 	for _, i := range shown {
 		out = append(out, resolution(run, &run.Resolutions[i], f)...)
 	}

@@ -66,6 +66,8 @@ type Model struct {
 	host  string
 	ended bool
 	err   error
+	// doing is what is done before there is anything to show, or beside it.
+	doing string
 
 	width, height int
 	page          page
@@ -136,6 +138,9 @@ func (m Model) hear(msg eventsMsg) (tea.Model, tea.Cmd) {
 		if ev.Resolution != "" {
 			m.heard[ev.Resolution] = heard{ev.At, msg.at}
 		}
+		if text := doing(ev); text != "" {
+			m.doing = text
+		}
 	}
 	m.run = m.fold.Run()
 	if msg.at.After(m.now) {
@@ -157,6 +162,28 @@ func (m Model) hear(msg eventsMsg) (tea.Model, tea.Cmd) {
 		return m, nil
 	}
 	return m, listen(m.ctx, m.events, m.failed)
+}
+
+// doing says what an event begins, "" for events that begin nothing.
+func doing(ev probe.Event) string {
+	switch {
+	case ev.Kind == probe.KindNote && ev.Resolution == "":
+		return ev.Note
+	case ev.Kind != probe.KindBegin || ev.Begin == nil:
+		return ""
+	}
+	host := ev.Begin.Host
+	switch ev.Begin.Purpose.OrAsked() {
+	case probe.PurposeAlso:
+		return "resolving " + host + ", which has to keep working"
+	case probe.PurposeRepeat:
+		return "once more: " + host
+	case probe.PurposeWhatIf:
+		return "what if " + ev.Begin.Variant + ": " + host
+	case probe.PurposeTest:
+		return "testing with " + host
+	}
+	return "resolving " + host
 }
 
 // resolution returns the one that is looked at; an empty one when there is none yet.

@@ -118,7 +118,7 @@ func TestWholeProgram(t *testing.T) {
 	send(t, keys, "c")
 	s.wait(t, "also printed when you quit")
 	send(t, keys, "?")
-	s.wait(t, "to the background")
+	s.wait(t, "shift+tab")
 	send(t, keys, "q")
 	got := <-done
 	if got.err != nil || len(got.run.Resolutions) != 1 || got.run.Patch == nil {

@@ -68,7 +68,7 @@ func (m Model) head() []view.Line {
 		} else if m.ended {
 			lines = append(lines, view.L(view.Caution, "No host was resolved."))
 		} else {
-			lines = append(lines, view.L(view.Accent, "waiting for the first event"))
+			lines = append(lines, view.L(view.Accent, "preparing"))
 		}
 	} else if r := m.resolution(); r.Host != "" {
 		lines = append(lines, view.L(view.Strong, r.Host))
@@ -260,8 +260,8 @@ func (m Model) statusLine(from, room, total int) view.Line {
 	left := view.L(view.Accent, m.status)
 	switch {
 	case m.status != "":
-	case !m.ended && len(m.shown) > 0:
-		left = view.L(view.Accent, "running")
+	case !m.ended:
+		left = view.L(view.Accent, m.doing)
 	case m.ended && m.run.Patch != nil && m.page == pageRun:
 		left = view.L(view.Good, "a patch was found: p shows it, and how it was checked")
 	}

@@ -327,19 +327,21 @@ func TestStreamErrorIsShownInPlace(t *testing.T) {
 	}
 }
 
-func TestVariantsWaitForTheWhatIfTable(t *testing.T) {
+func TestOnlyWhatWasAskedForHasAPicture(t *testing.T) {
 	s := viewtest.Open(viewtest.ClusterSearch...)
+	s.Add(probe.Event{Kind: probe.KindNote, Note: "waiting for the probe's container"})
+	if got := model(t, s.Events, false, 80, 24).View(); !strings.Contains(got, "waiting for the probe's container") {
+		t.Errorf("the screen does not say what is done:\n%s", got)
+	}
 	viewtest.ClassicWalk(s)
-	s.Add(probe.Event{Kind: probe.KindBegin, Resolution: "v1", Begin: &probe.Begin{Host: "api.stripe.com", Variant: "ndots:2"}})
-	if m := model(t, s.Events, false, 80, 24); len(m.shown) != 1 {
-		t.Errorf("while live %d resolutions are shown", len(m.shown))
+	s.Add(probe.Event{Kind: probe.KindBegin, Resolution: "v1",
+		Begin: &probe.Begin{Host: "api.stripe.com", Variant: "ndots:2", Purpose: probe.PurposeWhatIf}})
+	m := model(t, s.Events, false, 80, 24)
+	if len(m.shown) != 1 {
+		t.Errorf("%d resolutions have a picture, want the one that was asked for", len(m.shown))
 	}
-	if m := model(t, s.Events, true, 80, 24); len(m.shown) != 2 {
-		t.Errorf("a variant that no table sums up is not shown at the end")
-	}
-	viewtest.Conclude(s)
-	if m := model(t, s.Events, true, 80, 24); len(m.shown) != 1 {
-		t.Errorf("a variant that the table sums up is shown once more")
+	if got := m.View(); !strings.Contains(got, "what if ndots:2: api.stripe.com") {
+		t.Errorf("the screen does not say what is done:\n%s", got)
 	}
 }
 

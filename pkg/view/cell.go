@@ -2,14 +2,47 @@ package view
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 )
 
-// cell is what one query of an attempt came to, in a word or two.
+// cell is what one query of an attempt came to: a sign and a word or two.
 type cell struct {
-	text string
+	sign, text string
+	// more counts the addresses beside the one in text.
+	more int
 	tone Tone
+}
+
+// String returns the whole text of a cell.
+func (c cell) String() string {
+	s := c.text
+	if c.sign != "" {
+		s = c.sign + " " + s
+	}
+	if c.more > 0 {
+		s += fmt.Sprintf(" +%d", c.more)
+	}
+	return s
+}
+
+// width returns the cells of String, without making it: ten thousand of them are measured for one screen. signs is the width of
+// the widest sign.
+func (c cell) width(signs int) int {
+	n := nameWidth(c.text)
+	if c.sign != "" {
+		n += signs + 1
+	}
+	if c.more > 0 {
+		n += len(" +") + len(strconv.Itoa(c.more))
+	}
+	return n
+}
+
+// signWidth returns the width of the widest sign of a cell.
+func (g Glyphs) signWidth() int {
+	return max(width(g.OK), width(g.No), width(g.None), width(g.Waiting))
 }
 
 // queryOf returns the query of a type, or nil.
@@ -28,11 +61,11 @@ func cellOf(a *probe.Attempt, t probe.QueryType, ended bool, g Glyphs) cell {
 	if q == nil {
 		switch {
 		case a.Outcome == probe.Unsent:
-			return cell{g.No + " cannot be sent", Bad}
+			return cell{sign: g.No, text: "cannot be sent", tone: Bad}
 		case a.Outcome == "" && !ended:
-			return cell{"", Plain}
+			return cell{}
 		}
-		return cell{g.None + " not asked", Faint}
+		return cell{sign: g.None, text: "not asked", tone: Faint}
 	}
 	return result(q, ended || a.Outcome != "", g)
 }
@@ -44,44 +77,41 @@ func result(q *probe.Query, ended bool, g Glyphs) cell {
 	if used := lastUse(q); used == probe.UseRejected {
 		// The libc threw the reply away: it stands for a server that is of no use, not for an answer.
 		if q.Rcode == "NOERROR" {
-			return cell{g.No + " reply rejected", Bad}
+			return cell{sign: g.No, text: "reply rejected", tone: Bad}
 		}
-		return cell{g.No + " " + q.Rcode, Bad}
+		return cell{sign: g.No, text: q.Rcode, tone: Bad}
 	}
 	switch q.Rcode {
 	case "NOERROR":
 		if data, n := addressesIn(q); n > 0 {
-			if n > 1 {
-				data += fmt.Sprintf(" +%d", n-1)
-			}
-			return cell{g.OK + " " + data, Good}
+			return cell{sign: g.OK, text: data, more: n - 1, tone: Good}
 		}
-		return cell{g.None + " no data", Faint}
+		return cell{sign: g.None, text: "no data", tone: Faint}
 	case "NXDOMAIN":
-		return cell{g.No + " NXDOMAIN", Caution}
+		return cell{sign: g.No, text: "NXDOMAIN", tone: Caution}
 	}
-	return cell{g.No + " " + q.Rcode, Bad}
+	return cell{sign: g.No, text: q.Rcode, tone: Bad}
 }
 
 func noReply(q *probe.Query, ended bool, g Glyphs) cell {
 	if n := len(q.Transmissions); n > 0 {
 		switch q.Transmissions[n-1].Reply {
 		case probe.ReplyICMPRefused:
-			return cell{g.No + " port closed", Bad}
+			return cell{sign: g.No, text: "port closed", tone: Bad}
 		case probe.ReplyUnreachable:
-			return cell{g.No + " unreachable", Bad}
+			return cell{sign: g.No, text: "unreachable", tone: Bad}
 		case probe.ReplyAbandoned:
-			return cell{g.None + " given up", Faint}
+			return cell{sign: g.None, text: "given up", tone: Faint}
 		case probe.ReplyClosed:
-			return cell{g.No + " cut off", Bad}
+			return cell{sign: g.No, text: "cut off", tone: Bad}
 		case probe.ReplyLost:
-			return cell{g.No + " no answer", Bad}
+			return cell{sign: g.No, text: "no answer", tone: Bad}
 		}
 	}
 	if ended {
-		return cell{g.No + " no answer", Bad}
+		return cell{sign: g.No, text: "no answer", tone: Bad}
 	}
-	return cell{g.Waiting + " waiting", Accent}
+	return cell{sign: g.Waiting, text: "waiting", tone: Accent}
 }
 
 // lastUse returns what the libc did with the newest reply of a query.

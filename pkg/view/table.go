@@ -38,16 +38,16 @@ func NewTable(run *probe.Run, r *probe.Resolution, f Frame) Table {
 	t.a, t.aaaa = width("A"), width("AAAA")
 	longest := width("name tried")
 	t.first = make([]int, len(r.Attempts)+1)
-	lines := 0
+	lines, signs, mark := 0, f.Glyphs.signWidth(), 2+width(f.Glyphs.Left)
 	for i := range r.Attempts {
 		a := &r.Attempts[i]
 		n := nameWidth(a.Name)
 		if LeftCluster(r, a, t.zone) {
-			n += 2 + width(f.Glyphs.Left)
+			n += mark
 		}
 		longest = max(longest, n)
-		t.a = max(t.a, width(t.cell(a, probe.TypeA).text))
-		t.aaaa = max(t.aaaa, width(t.cell(a, probe.TypeAAAA).text))
+		t.a = max(t.a, t.cell(a, probe.TypeA).width(signs))
+		t.aaaa = max(t.aaaa, t.cell(a, probe.TypeAAAA).width(signs))
 		t.first[i] = lines
 		lines += 1 + len(losses(r, a))
 	}
@@ -131,7 +131,7 @@ func (t Table) Attempt(i int, selected bool) []Line {
 		w   int
 	}{{probe.TypeA, t.a}, {probe.TypeAAAA, t.aaaa}} {
 		cell := t.cell(a, c.typ)
-		text := S(cell.tone, cell.text)
+		text := S(cell.tone, cell.String())
 		text.text = padRight(Line{text}.Clip(c.w, t.f.Glyphs.Ellipsis).String(), c.w)
 		line = append(line, S(Plain, "  "), text)
 	}
