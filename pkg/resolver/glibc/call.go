@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/netip"
 	"strconv"
+	"syscall"
 	"time"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
@@ -25,8 +26,12 @@ type call struct {
 	buffer int
 	errno  errno
 	herr   hostErr
-	// headerRcode is the rcode in the buffer for first replies, whether or not the reply counted.
+	// headerRcode is the rcode in the buffer for first replies, whether or not the reply counted, as the search loop sees it.
 	headerRcode int
+	// packetBuffer is the size of that buffer. Once a larger reply came, glibc goes on with another buffer, but the search
+	// loop still looks at the old one.
+	packetBuffer int
+	moved        bool
 
 	// attempts counts attempts; open tells that the last one has not ended yet.
 	attempts int
@@ -107,7 +112,7 @@ func (c *call) openSocket(ns int, t probe.Transport) (*socket, error) {
 	server := netip.AddrPortFrom(c.r.conf.Nameservers[ns], port)
 	id, err := c.n.Open(t, server, resolver.OpenOptions{Connected: true})
 	if err != nil {
-		return nil, fmt.Errorf("open a %s socket to %s: %w", t, server, err)
+		return nil, err
 	}
 	c.opened++
 	s := &socket{id: id, number: c.opened, server: server}
@@ -236,6 +241,17 @@ func errnoOf(err error) errno {
 		return errnoTimedOut
 	}
 	return errnoOther
+}
+
+// connectFailed reports whether an error of Open is one of connect(), after which glibc goes on to the next server. Others
+// keep this process, not glibc, from having a socket.
+func connectFailed(err error) bool {
+	for _, e := range []error{resolver.ErrUnreachable, resolver.ErrRefused, syscall.EADDRNOTAVAIL, syscall.EINVAL, syscall.ENETDOWN} {
+		if errors.Is(err, e) {
+			return true
+		}
+	}
+	return false
 }
 
 func lostReason(err error) string {

@@ -122,6 +122,9 @@ func (c *call) dns(name string, types []probe.QueryType, checked bool) (addressL
 		}
 	}
 	pair := len(types) == 2
+	if c.packetBuffer = 1024; pair {
+		c.packetBuffer = 2048
+	}
 	if pair && c.r.conf.NoAAAA {
 		types = types[:1]
 	}

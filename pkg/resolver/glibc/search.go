@@ -55,7 +55,7 @@ type searchState struct {
 // search follows __res_context_search. When nothing is found, c.herr and c.errno tell why and c.decided which attempt.
 func (c *call) search(name string, types []probe.QueryType) (found, error) {
 	c.errno, c.herr = errnoNone, hostNotFound
-	c.headerRcode = resolver.RcodeNoError
+	c.headerRcode, c.moved = resolver.RcodeNoError, false
 	dots := strings.Count(name, ".")
 	trailing := strings.HasSuffix(name, ".")
 	if dots == 0 {
@@ -146,7 +146,7 @@ func (c *call) query(cand candidate, types []probe.QueryType) (found, error) {
 		c.endAttempt(probe.Unsent)
 		return found{}, nil
 	}
-	c.headerRcode = resolver.RcodeNoError
+	c.setHeader(resolver.RcodeNoError)
 	x := &exchange{call: c, attempt: n, queries: c.queries(shown, types)}
 	size, err := x.send()
 	if err != nil {

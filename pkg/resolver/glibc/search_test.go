@@ -65,6 +65,8 @@ func TestSearch(t *testing.T) {
 		{"too long with a domain", "search ok.test s\noptions ndots:9\n", long, nil, long + ".ok.test. unsent, " + long + ". nxdomain!", "EAI_NONAME"},
 		{"the empty name", "search s.test\n", "", nil, ".s.test. unsent, . unsent!", "EAI_NONAME"},
 		{"the empty name and a root domain", "search .\n", "", nil, ". nxdomain!", "EAI_NONAME"},
+		{"a big negative reply hides a servfail from the search loop", "search s t u\n", "x",
+			[]string{"x.s - - - - pad:200 pad6:200 nx", "x.t - - - - servfail"}, "x.s. nxdomain, x.t. servfail, x. nxdomain!", "EAI_NONAME"},
 		{"an escaped domain", `search a\046b` + "\n", "x", nil, `x.a\.b. nxdomain, x. nxdomain!`, "EAI_NONAME"},
 		{"a domain that is no host name has no addresses", "search #\n", "x", []string{"x.# - - - - a:192.0.2.1"}, "x.#. nodata!", "EAI_NONAME"},
 	} {

@@ -1,6 +1,9 @@
 package glibc
 
 import (
+	"errors"
+	"syscall"
+
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 )
@@ -47,8 +50,15 @@ func (x *exchange) store(reply *resolver.Reply, seen bool) {
 		return
 	}
 	x.first, x.size = reply, reply.Size
+	x.moved = x.moved || reply.Size > x.packetBuffer
 	if !reply.Short {
-		x.headerRcode = reply.Rcode
+		x.setHeader(reply.Rcode)
+	}
+}
+
+func (c *call) setHeader(rcode int) {
+	if !c.moved {
+		c.headerRcode = rcode
 	}
 }
 
@@ -64,22 +74,22 @@ func (x *exchange) send() (int, error) {
 			ns := (shift + offset) % servers
 			n, err := 0, error(nil)
 			if !x.tcp {
-				if n, err = x.askUDP(ns); err != nil {
-					return -1, err
-				}
-				if n == 0 && x.size2 == 0 {
-					continue
-				}
+				n, err = x.askUDP(ns)
 			}
-			if x.tcp {
+			if x.tcp && err == nil {
 				// At most one round over the servers, also when TCP was taken up in the middle of one.
 				try = conf.Attempts
-				if n, err = x.askTCP(ns); err != nil {
-					return -1, err
-				}
-				if n == 0 && x.size2 == 0 {
-					continue
-				}
+				n, err = x.askTCP(ns)
+			}
+			switch {
+			case errors.Is(err, syscall.EAFNOSUPPORT):
+				x.note("%v: glibc gives the whole lookup up for a server that it has no socket for", err)
+				x.unreachable, x.errno = true, errnoOther
+				return -1, nil
+			case err != nil:
+				return -1, err
+			case n == 0 && x.size2 == 0:
+				continue
 			}
 			x.closeAll()
 			return n, nil

@@ -1,7 +1,6 @@
 package glibc
 
 import (
-	"errors"
 	"time"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
@@ -27,7 +26,7 @@ func (x *exchange) connection(ns int) (n int, reset bool, err error) {
 	x.size = 0
 	s, err := x.openSocket(ns, probe.TCP)
 	if err != nil {
-		if errors.Is(err, resolver.ErrUnreachable) || errors.Is(err, resolver.ErrRefused) {
+		if connectFailed(err) {
 			x.unreachable, x.terrno = true, errnoOf(err)
 			return x.failed(), false, nil
 		}

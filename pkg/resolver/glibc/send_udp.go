@@ -1,7 +1,6 @@
 package glibc
 
 import (
-	"errors"
 	"time"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
@@ -123,7 +122,7 @@ func (d *slot) connect() (ok bool, err error) {
 	case err == nil:
 		d.socket = s
 		return true, nil
-	case errors.Is(err, resolver.ErrUnreachable), errors.Is(err, resolver.ErrRefused):
+	case connectFailed(err):
 		d.unreachable = true
 		d.note("%v: glibc goes on to the next server without a word", err)
 		d.closeAll()
