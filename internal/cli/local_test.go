@@ -63,7 +63,7 @@ func TestLocalTriesVariants(t *testing.T) {
 	}
 	i := slices.IndexFunc(run.WhatIf, func(row probe.WhatIf) bool { return row.Variant == "ndots:1" })
 	if i < 0 || run.WhatIf[i].QueriesSent != 2 || run.WhatIf[i].Source != probe.Measured {
-		t.Errorf("what if: %+v", run.WhatIf)
+		t.Errorf("what if: %+v; problems %v", run.WhatIf, run.Problems)
 	}
 	if len(server.Journal()) <= 6 {
 		t.Errorf("%d queries: nothing was tried", len(server.Journal()))
