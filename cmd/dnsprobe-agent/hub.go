@@ -37,7 +37,7 @@ func hub(ctx context.Context, args []string, errs io.Writer) error {
 		cfg.KeepAfterLast = keep
 	}
 	h := session.NewHub(cfg)
-	h.Start()
+	h.Start() //nolint:contextcheck // The reading lives as long as the hub, which ends with ctx.
 	say(errs, version.String()+": waiting for kubectl dnsprobe, for "+idle.String()+" at most")
 	reason, err := h.Serve(ctx, l)
 	// The folder is empty once the listener is closed; the file system may last longer than this process.

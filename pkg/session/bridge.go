@@ -16,14 +16,14 @@ import (
 func Bridge(in io.Reader, out io.Writer, hub net.Conn) error {
 	defer hub.Close()
 	fromHub := make(chan error, 1)
-	fromClient := make(chan error, 1)
+	fromClient := make(chan struct{})
 	go func() {
 		_, err := io.Copy(out, hub)
 		fromHub <- err
 	}()
 	go func() {
-		_, err := io.Copy(hub, in)
-		fromClient <- err
+		_, _ = io.Copy(hub, in) // However the client ended, it ended.
+		close(fromClient)
 	}()
 	select {
 	case err := <-fromHub:

@@ -86,11 +86,11 @@ func Dial(ctx context.Context, stream io.ReadWriteCloser, opts Options) (*Client
 	select {
 	case err := <-greeted:
 		if err != nil {
-			c.hangUp()
+			_ = c.hangUp() // The session failed already.
 			return nil, err
 		}
 	case <-ctx.Done():
-		c.hangUp()
+		_ = c.hangUp() // The session failed already.
 		return nil, fmt.Errorf("join the session: no answer from the agent: %w", ctx.Err())
 	}
 	go c.watch()

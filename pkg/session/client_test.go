@@ -86,8 +86,10 @@ func TestAStreamThatIsCut(t *testing.T) {
 		say, reason, want string
 	}{
 		"without a word": {"", "", `resolve "ledger": the connection to the agent was cut: unexpected EOF`},
-		"in good order": {`{"type":"bye","reason":"nobody was attached for 15m0s"}` + "\n", "nobody was attached for 15m0s",
-			`resolve "ledger": the session ended: nobody was attached for 15m0s`},
+		"in good order": {
+			`{"type":"bye","reason":"nobody was attached for 15m0s"}` + "\n", "nobody was attached for 15m0s",
+			`resolve "ledger": the session ended: nobody was attached for 15m0s`,
+		},
 		"in the middle of a line": {`{"type":"eve`, "", "unexpected end of JSON input"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -57,7 +57,7 @@ func TestDecodeOddLines(t *testing.T) {
 	if m, err = d.Decode(); err != nil || m.Type != TypeBye {
 		t.Errorf("after the broken lines: %+v, %v", m, err)
 	}
-	if _, err = d.Decode(); err != io.EOF {
+	if _, err = d.Decode(); !errors.Is(err, io.EOF) {
 		t.Errorf("at the end: %v", err)
 	}
 }

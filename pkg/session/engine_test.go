@@ -83,7 +83,7 @@ func attach(t *testing.T, h *Hub, opts Options) *Client {
 
 func tryAttach(ctx context.Context, h *Hub, opts Options) (*Client, error) {
 	near, far := net.Pipe()
-	go h.Attach(far)
+	go h.Attach(far) //nolint:contextcheck // The hub outlives its clients.
 	return Dial(ctx, near, opts)
 }
 

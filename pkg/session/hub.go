@@ -117,15 +117,18 @@ func NewHub(cfg Config) *Hub {
 // Serve accepts clients until the hub ends or ctx does, and returns why it ended. It closes l. An error means that it
 // could not accept clients any more.
 func (h *Hub) Serve(ctx context.Context, l net.Listener) (reason string, err error) {
-	accepting := make(chan error, 1)
-	go func() { accepting <- h.accept(l) }()
+	failed := make(chan error, 1)
+	accepting := make(chan struct{})
+	go func() { //nolint:contextcheck // What a client asks for lives as long as the hub, which ends with ctx.
+		defer close(accepting)
+		failed <- h.accept(l)
+	}()
 	select {
 	case <-ctx.Done():
 		h.End("the probe was told to stop")
 	case <-h.ended:
-	case err = <-accepting:
+	case err = <-failed:
 		h.End("the probe cannot accept clients any more")
-		accepting <- err
 	}
 	_ = l.Close() // The listener may have failed already, and nothing depends on it now.
 	<-accepting   // No client may come while wait counts them.
@@ -237,8 +240,10 @@ func (h *Hub) emit(ev probe.Event) {
 		err = fmt.Errorf("it is %d bytes long, over the bound of %d", len(line), MaxMessage)
 	}
 	if err != nil {
-		ev = probe.Event{Kind: probe.KindProblem, Seq: h.seq, Resolution: ev.Resolution,
-			Note: fmt.Sprintf("left out a %s event: %v", ev.Kind, err)}
+		ev = probe.Event{
+			Kind: probe.KindProblem, Seq: h.seq, Resolution: ev.Resolution,
+			Note: fmt.Sprintf("left out a %s event: %v", ev.Kind, err),
+		}
 		if line, err = encode(Message{Type: TypeEvent, Event: &ev}); err != nil {
 			return
 		}

@@ -199,6 +199,7 @@ func (h *Hub) handle(m *member, msg Message) {
 			err = h.startResolve(m, msg.ID, *msg.Resolve)
 		}
 		h.refuseRequest(m, msg.ID, err)
+	default:
 	}
 }
 

@@ -12,7 +12,7 @@ import (
 
 // Bounds of what is read of a program or library, in bytes.
 const (
-	maxSegments = 512
+	maxSegments = 64
 	maxInterp   = 4096
 	maxScan     = 64 << 20
 )

@@ -3,6 +3,7 @@ package target
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"os"
 	"strings"
 	"testing"
@@ -52,7 +53,7 @@ func TestHostilePrograms(t *testing.T) {
 		"a segment of negative size": {change(elfHeaderSize+32, all...), nil},
 	} {
 		p, err := readProgram(strings.NewReader(c.file))
-		if err != c.want {
+		if !errors.Is(err, c.want) {
 			t.Errorf("%s: %v, want %v", name, err, c.want)
 		}
 		p.texts(func([]byte) bool { return true })

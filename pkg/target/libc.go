@@ -21,8 +21,10 @@ const AssumedVersion = "2.36"
 
 // assumed is the resolver when the libc could not be told.
 func assumed(why string) probe.Resolver {
-	return probe.Resolver{Libc: probe.Glibc, Version: AssumedVersion, Source: probe.SourceAssumed,
-		Why: "glibc " + AssumedVersion + " is assumed: " + why}
+	return probe.Resolver{
+		Libc: probe.Glibc, Version: AssumedVersion, Source: probe.SourceAssumed,
+		Why: "glibc " + AssumedVersion + " is assumed: " + why,
+	}
 }
 
 // processLibc finds the libc that a process uses.
@@ -278,8 +280,10 @@ func fromLibc(who string, prog program, found libcFile) probe.Resolver {
 	if found.libc == "" {
 		return assumed(fmt.Sprintf("%s uses the loader %s, which is none of glibc or musl", who, quote(prog.interp)))
 	}
-	r := probe.Resolver{Libc: found.libc, Version: found.version, Build: found.build, Source: probe.SourceDetected,
-		Why: fmt.Sprintf("read from %s, the libc of %s", printable.Text(found.path, 200), who)}
+	r := probe.Resolver{
+		Libc: found.libc, Version: found.version, Build: found.build, Source: probe.SourceDetected,
+		Why: fmt.Sprintf("read from %s, the libc of %s", printable.Text(found.path, 200), who),
+	}
 	if found.version != "" {
 		return r
 	}
@@ -305,8 +309,10 @@ func fromStatic(who string, prog program) probe.Resolver {
 	})
 	switch {
 	case version != "":
-		return probe.Resolver{Libc: probe.Glibc, Version: version, Build: build, Source: probe.SourceDetected,
-			Why: who + " is a static program that carries glibc"}
+		return probe.Resolver{
+			Libc: probe.Glibc, Version: version, Build: build, Source: probe.SourceDetected,
+			Why: who + " is a static program that carries glibc",
+		}
 	case glibc:
 		return assumed(who + " is a static program that carries glibc, which does not say its version")
 	case musl:

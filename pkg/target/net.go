@@ -28,8 +28,8 @@ func sourceFor(dst netip.Addr) netip.Addr {
 	if err != nil {
 		return netip.Addr{}
 	}
-	defer conn.Close()
 	local, ok := conn.LocalAddr().(*net.UDPAddr)
+	_ = conn.Close() // Nothing was sent.
 	if !ok {
 		return netip.Addr{}
 	}

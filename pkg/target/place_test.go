@@ -51,8 +51,10 @@ func TestTheTargetsOwnInputsAreRead(t *testing.T) {
 			t.Errorf("%s (-want +got):\n%s", what, diff)
 		}
 	}
-	want := probe.Resolver{Libc: probe.Glibc, Version: "2.36", Build: "2.36-9+deb12u14", Source: probe.SourceDetected,
-		Why: "read from /usr/lib/x86_64-linux-gnu/libc.so.6, the libc of java (pid 1; pid 1 is the target container's)"}
+	want := probe.Resolver{
+		Libc: probe.Glibc, Version: "2.36", Build: "2.36-9+deb12u14", Source: probe.SourceDetected,
+		Why: "read from /usr/lib/x86_64-linux-gnu/libc.so.6, the libc of java (pid 1; pid 1 is the target container's)",
+	}
 	if diff := cmp.Diff(want, got.Resolver); diff != "" {
 		t.Errorf("resolver (-want +got):\n%s", diff)
 	}
@@ -72,9 +74,11 @@ func TestFilesThatAreMissingOrOdd(t *testing.T) {
 	if len(got.System.Hosts) != maxHosts || got.System.NSSwitch == nil || len(*got.System.NSSwitch) != maxNSSwitch {
 		t.Errorf("what is too long was not cut")
 	}
-	want := []string{"hosts (only its start was read: it is longer than its bound)",
+	want := []string{
+		"hosts (only its start was read: it is longer than its bound)",
 		"nsswitch.conf (only its start was read: it is longer than its bound)",
-		"gai.conf (open etc/gai.conf: too many levels of symbolic links)"}
+		"gai.conf (open etc/gai.conf: too many levels of symbolic links)",
+	}
 	if diff := cmp.Diff(want, got.Unknown); diff != "" {
 		t.Errorf("unknown (-want +got):\n%s", diff)
 	}
@@ -93,8 +97,10 @@ func TestWhenTheTargetCannotBeRead(t *testing.T) {
 		why    string
 	}{
 		"no process namespace is shared": {func(_ *testing.T, w *podWorld) { w.self = 1 }, "the probe has a process namespace of its own"},
-		"its process has ended": {func(t *testing.T, w *podWorld) { remove(t, filepath.Join(w.proc, "1", "root")) },
-			"the target's process (pid 1) has just ended"},
+		"its process has ended": {
+			func(t *testing.T, w *podWorld) { t.Helper(); remove(t, filepath.Join(w.proc, "1", "root")) },
+			"the target's process (pid 1) has just ended",
+		},
 		"/proc is not there": {func(_ *testing.T, w *podWorld) { w.proc += "-not" }, "the processes cannot be listed"},
 	} {
 		t.Run(name, func(t *testing.T) {

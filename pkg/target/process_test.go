@@ -24,18 +24,26 @@ func TestChoose(t *testing.T) {
 	}{
 		"the target's namespace": {list: []Process{{PID: 1, Name: "java"}, agent}, self: 40, want: []int{1}, why: "pid 1 is the target container's"},
 		"a starter":              {list: []Process{{PID: 1, Name: "tini"}, {PID: 7, PPID: 1, Name: "java"}, agent}, self: 40, want: []int{7, 1}, why: "and started pid 7 (java)"},
-		"a starter's starter": {list: []Process{{PID: 1, Name: "dumb-init"}, {PID: 7, PPID: 1, Name: "sh"}, {PID: 8, PPID: 7, Name: "node"}, agent},
-			self: 40, want: []int{8, 7, 1}, why: "and started pid 7 (sh) and started pid 8 (node)"},
+		"a starter's starter": {
+			list: []Process{{PID: 1, Name: "dumb-init"}, {PID: 7, PPID: 1, Name: "sh"}, {PID: 8, PPID: 7, Name: "node"}, agent},
+			self: 40, want: []int{8, 7, 1}, why: "and started pid 7 (sh) and started pid 8 (node)",
+		},
 		"a starter without children":         {list: []Process{{PID: 1, Name: "sh"}, agent}, self: 40, want: []int{1}},
 		"the oldest child counts":            {list: []Process{{PID: 1, Name: "tini"}, {PID: 9, PPID: 1, Name: "b"}, {PID: 7, PPID: 1, Name: "a"}, agent}, self: 40, want: []int{7, 1}},
 		"execs into the target do not count": {list: []Process{{PID: 1, Name: "sh"}, {PID: 30, PPID: 0, Name: "bash"}, agent}, self: 40, want: []int{1}},
 		"our own children do not count":      {list: []Process{{PID: 1, Name: "sh"}, {PID: 45, PPID: 1, Name: agentName}, agent}, self: 40, want: []int{1}},
-		"a shared namespace": {list: []Process{pause, {PID: 6, PPID: 0, Name: "nginx", Cgroup: "0::/../web\n"}, agent, attach}, self: 40, want: []int{6},
-			why: "pid 6 is the first process that is not the probe's"},
-		"a shared namespace, other programs of ours": {list: []Process{pause, {PID: 6, Name: "sh", Cgroup: "0::/\n"}, {PID: 8, Name: "nginx", Cgroup: "0::/../web\n"}, agent},
-			self: 40, want: []int{8}},
-		"by the container's id": {list: []Process{pause, {PID: 6, Name: "envoy", Cgroup: "0::/../mesh\n"}, {PID: 8, Name: "nginx", Cgroup: "0::/../cri-containerd-" + id + ".scope\n"}, agent},
-			self: 40, container: id, want: []int{8}, why: "pid 8 is in container 4f1c0ffee4f1"},
+		"a shared namespace": {
+			list: []Process{pause, {PID: 6, PPID: 0, Name: "nginx", Cgroup: "0::/../web\n"}, agent, attach}, self: 40, want: []int{6},
+			why: "pid 6 is the first process that is not the probe's",
+		},
+		"a shared namespace, other programs of ours": {
+			list: []Process{pause, {PID: 6, Name: "sh", Cgroup: "0::/\n"}, {PID: 8, Name: "nginx", Cgroup: "0::/../web\n"}, agent},
+			self: 40, want: []int{8},
+		},
+		"by the container's id": {
+			list: []Process{pause, {PID: 6, Name: "envoy", Cgroup: "0::/../mesh\n"}, {PID: 8, Name: "nginx", Cgroup: "0::/../cri-containerd-" + id + ".scope\n"}, agent},
+			self: 40, container: id, want: []int{8}, why: "pid 8 is in container 4f1c0ffee4f1",
+		},
 		"an id that is not there": {list: []Process{pause, {PID: 6, Name: "envoy", Cgroup: "0::/../mesh\n"}, agent}, self: 40, container: id, want: []int{6}},
 		"on the node by id":       {list: []Process{{PID: 1, Name: "systemd"}, kthreadd, {PID: 900, Name: "nginx", Cgroup: "0::/kubepods/" + id + "\n"}, agent}, self: 40, container: id, want: []int{900}},
 		"on the node without id":  {list: []Process{{PID: 1, Name: "systemd"}, kthreadd, agent}, self: 40, why: "the pod shares the node's process namespace"},
@@ -45,7 +53,7 @@ func TestChoose(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			choices, err := choose(c.list, c.self, c.container)
 			var got []int
-			why := ""
+			var why string
 			for _, choice := range choices {
 				got = append(got, choice.PID)
 			}

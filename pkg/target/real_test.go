@@ -208,6 +208,7 @@ func TestReadOther(t *testing.T) {
 }
 
 func readOther(t *testing.T, text string) {
+	t.Helper()
 	pid, err := strconv.Atoi(text)
 	if err != nil {
 		t.Fatal(err)

@@ -28,7 +28,9 @@ func OpenRoot(name string) (*Root, error) {
 }
 
 // Close lets go of the root.
-func (r *Root) Close() error { return r.root.Close() }
+func (r *Root) Close() {
+	_ = r.root.Close() // Nothing was written through it.
+}
 
 // mostLinks is how many links are followed for one path, as the kernel has it (MAXSYMLINKS).
 const mostLinks = 40

@@ -16,11 +16,7 @@ func openRoot(t *testing.T, dir string) *Root {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() {
-		if err := root.Close(); err != nil {
-			t.Error(err)
-		}
-	})
+	t.Cleanup(root.Close)
 	return root
 }
 
