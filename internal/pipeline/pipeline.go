@@ -4,6 +4,7 @@ package pipeline
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"slices"
@@ -55,10 +56,12 @@ func Run(ctx context.Context, in In, emit func(probe.Event)) error {
 	if err := r.resolveHosts(ctx); err != nil {
 		return err
 	}
-	if in.Bare {
+	if in.Bare || !r.reached() {
+		r.explain()
 		return ctx.Err()
 	}
 	r.confirm(ctx)
+	r.testWildcards(ctx)
 	r.resolveAlso(ctx)
 	if table := r.whatIf(ctx); table != nil && r.allTried() {
 		r.patch(ctx, table)
@@ -92,7 +95,7 @@ func (r *run) Resolve(ctx context.Context, ask probe.Ask) (probe.Resolution, err
 func (r *run) resolveHosts(ctx context.Context) error {
 	var failed error
 	for _, host := range r.Hosts {
-		res, err := r.Resolve(ctx, r.ask(host))
+		res, err := r.Resolve(ctx, r.ask(host, probe.PurposeAsked))
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
@@ -111,9 +114,9 @@ func (r *run) resolveHosts(ctx context.Context) error {
 	return failed
 }
 
-func (r *run) ask(name string) probe.Ask {
+func (r *run) ask(name string, purpose probe.Purpose) probe.Ask {
 	ask := r.Ask
-	ask.Host, ask.Variant = name, probe.Variant{}
+	ask.Host, ask.Variant, ask.Purpose = name, probe.Variant{}, purpose
 	return ask
 }
 
@@ -152,7 +155,7 @@ func (r *run) confirm(ctx context.Context) {
 			continue
 		}
 		for range repeats {
-			_, err := r.Resolve(within, r.ask(host.Host))
+			_, err := r.Resolve(within, r.ask(host.Host, probe.PurposeRepeat))
 			if within.Err() != nil {
 				return
 			}
@@ -191,12 +194,43 @@ func mixed(answered map[string]bool) bool {
 	return yes && no
 }
 
+// testWildcards asks, where a search domain outside of the cluster answered for a host, for a random name in that domain and
+// for the host itself: a wildcard makes a lookup succeed with the wrong address.
+func (r *run) testWildcards(ctx context.Context) {
+	within, cancel := context.WithTimeout(ctx, r.Budget.Time)
+	defer cancel()
+	tested := false
+	for _, host := range r.hosts {
+		domain := diagnose.ForeignDomain(host, probe.ClusterZone(r.Settings.Search))
+		if domain == "" {
+			continue
+		}
+		random := r.ask(diagnose.WildcardLabel+strings.ToLower(rand.Text()[:10])+"."+domain, probe.PurposeTest)
+		itself := r.ask(host.Host, probe.PurposeTest)
+		itself.Variant = probe.Variant{Name: probe.VariantDot, TrailingDot: true}
+		for _, ask := range []probe.Ask{random, itself} {
+			_, err := r.Resolve(within, ask)
+			if within.Err() != nil {
+				return
+			}
+			if err != nil {
+				r.problem(fmt.Errorf("find out whether %s answers for any name: %w", printable.Text(domain, maxName), err), "run again")
+				return
+			}
+			tested = true
+		}
+	}
+	if tested {
+		r.judge()
+	}
+}
+
 // resolveAlso resolves the other names in use under the settings as they are.
 func (r *run) resolveAlso(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, r.Budget.Time)
 	defer cancel()
 	for i, name := range r.Also {
-		res, err := r.Resolve(within, r.ask(name))
+		res, err := r.Resolve(within, r.ask(name, probe.PurposeAlso))
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -228,7 +262,7 @@ func (r *run) whatIf(ctx context.Context) *experiment.Table {
 		return nil
 	}
 	table := experiment.NewTable(experiment.Plan{
-		Hosts: hosts, Also: also, Variants: variants, Ask: r.Ask, Zone: probe.ClusterZone(r.Settings.Search),
+		Hosts: hosts, Also: also, Variants: variants, Ask: r.ask("", probe.PurposeWhatIf), Zone: probe.ClusterZone(r.Settings.Search),
 	})
 	predictor := experiment.NewPredictor(experiment.Learn(r.known), r.Settings, r.Resolver)
 	if err := table.Predict(ctx, predictor); err != nil && ctx.Err() == nil {
@@ -357,6 +391,9 @@ func unexplained(res probe.Resolution) (why, next string) {
 	from := strings.Join(servers, ", ")
 	name := printable.Text(res.Host, maxName)
 	switch {
+	case res.Outcome != probe.OK && len(servers) == 0:
+		return fmt.Sprintf("no query was sent for %s: %s does not take it for the name of a host", name, libcName(res.Libc)),
+			"look for characters that no host name has: only letters, digits, hyphens, underscores and single dots are sent"
 	case res.Outcome != probe.OK && answered == 0 && lost > 0:
 		return fmt.Sprintf("no verdict on why %s stays silent: 0 replies to %s; a policy that blocks egress, a Service without endpoints "+
 				"behind it and a dead server look the same from one pod", from, messages(lost)),
@@ -377,11 +414,27 @@ func unexplained(res probe.Resolution) (why, next string) {
 	return "", ""
 }
 
+// reached says whether any host got as far as an answer, from DNS or without. Where everything is silent or refused, more
+// questions would only take more time.
+func (r *run) reached() bool {
+	return slices.ContainsFunc(r.hosts, func(res probe.Resolution) bool {
+		_, _, answered, _ := losses(res)
+		return answered > 0 || len(res.Attempts) == 0
+	})
+}
+
 func messages(n int) string {
 	if n == 1 {
 		return "1 message"
 	}
 	return fmt.Sprintf("%d messages", n)
+}
+
+func libcName(l probe.Libc) string {
+	if l == "" {
+		return "the libc"
+	}
+	return printable.Text(string(l), maxName)
 }
 
 // maxName bounds a host in a sentence, in bytes.

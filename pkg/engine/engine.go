@@ -68,7 +68,7 @@ func (e *Engine) Resolve(ctx context.Context, id string, ask probe.Ask, emit fun
 	}
 	run := &resolution{id: id, emit: emit, start: network.Now(), now: network.Now}
 	run.add(probe.Event{Kind: probe.KindBegin, Begin: &probe.Begin{
-		Host: ask.Host, Variant: ask.Variant.Label(), Libc: libc, Source: e.Source, StartedAt: run.start,
+		Host: ask.Host, Variant: ask.Variant.Label(), Libc: libc, Source: e.Source, Purpose: ask.Purpose.OrAsked(), StartedAt: run.start,
 	}})
 	result, err := res.Resolve(ctx, &bounded{Network: network, until: run.start.Add(limit)}, request, run.add)
 	return run.finish(ctx, result, err, limit)

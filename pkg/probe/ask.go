@@ -4,6 +4,8 @@ package probe
 type Ask struct {
 	Host    string  `json:"host"`
 	Variant Variant `json:"variant,omitzero"`
+	// Purpose is what the resolution is for; empty means PurposeAsked.
+	Purpose Purpose `json:"purpose,omitempty"`
 	// Libc and LibcVersion override what was detected; empty means as detected.
 	Libc        Libc   `json:"libc,omitempty"`
 	LibcVersion string `json:"libcVersion,omitempty"`
@@ -13,4 +15,29 @@ type Ask struct {
 	AddrConfig bool `json:"addrConfig,omitempty"`
 	// Timeout bounds the whole resolution; 0 means the bound of whoever carries it out.
 	Timeout Millis `json:"timeoutMs,omitempty"`
+}
+
+// Purpose is what a resolution is for. Reports show in full only what somebody asked for; the rest is evidence.
+type Purpose string
+
+// The purposes of a resolution.
+const (
+	// PurposeAsked is the resolution of a host that somebody typed, under the settings as they are.
+	PurposeAsked Purpose = "asked"
+	// PurposeAlso is that of a name that must keep working.
+	PurposeAlso Purpose = "also"
+	// PurposeRepeat repeats one, to tell an accident from a fault.
+	PurposeRepeat Purpose = "repeat"
+	// PurposeWhatIf compares variants; the settings as they are can be one of them.
+	PurposeWhatIf Purpose = "what-if"
+	// PurposeTest asks for something that a verdict hangs on, such as a random name.
+	PurposeTest Purpose = "test"
+)
+
+// OrAsked returns p, or PurposeAsked when it is empty.
+func (p Purpose) OrAsked() Purpose {
+	if p == "" {
+		return PurposeAsked
+	}
+	return p
 }

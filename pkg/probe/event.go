@@ -72,6 +72,7 @@ type Begin struct {
 	Variant   string    `json:"variant"`
 	Libc      Libc      `json:"libc"`
 	Source    string    `json:"source"`
+	Purpose   Purpose   `json:"purpose,omitempty"`
 	StartedAt time.Time `json:"startedAt"`
 }
 

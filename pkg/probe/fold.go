@@ -94,7 +94,7 @@ func (f *Fold) begin(ev Event) {
 	f.index[ev.Resolution] = len(f.run.Resolutions)
 	b := ev.Begin
 	f.run.Resolutions = append(f.run.Resolutions, Resolution{
-		ID: ev.Resolution, Host: b.Host, Variant: b.Variant, Libc: b.Libc, Source: b.Source, StartedAt: b.StartedAt,
+		ID: ev.Resolution, Host: b.Host, Variant: b.Variant, Libc: b.Libc, Source: b.Source, Purpose: b.Purpose.OrAsked(), StartedAt: b.StartedAt,
 		Addresses: []string{}, Attempts: []Attempt{},
 	})
 }

@@ -82,6 +82,8 @@ type Resolution struct {
 	Notes []string `json:"notes,omitempty"`
 	// Source is "measured" on a real network, "predicted" on a modelled one.
 	Source string `json:"source,omitempty"`
+	// Purpose is what the resolution was for.
+	Purpose Purpose `json:"purpose"`
 }
 
 // The sources of a resolution.
