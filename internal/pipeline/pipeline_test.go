@@ -175,8 +175,8 @@ func TestClassicWalk(t *testing.T) {
 		t.Error(walk.Explain)
 	}
 	wantRemedy := probe.Remedy{
-		Text: "Set ndots to 2 in the dnsConfig of Deployment payments.", Gain: "10 → 2 queries, 16.0 ms → 4.0 ms (measured)",
-		Caveat: "ledger and ledger.billing checked: same answer.",
+		Text: "Set ndots to 2 in the dnsConfig of Deployment payments.", Gain: "10 → 2 queries, 16.0 ms → 4.0 ms (measured); same answer for ledger and ledger.billing",
+		Caveat: "The Deployment rolls its 3 pods.",
 	}
 	if diff := cmp.Diff(wantRemedy, walk.Remedies[0]); diff != "" {
 		t.Error(diff)
@@ -315,7 +315,7 @@ func TestOneDotHost(t *testing.T) {
 	if run.Patch == nil || run.Patch.Variant != "ndots:1" {
 		t.Fatalf("patch %+v\n%s", run.Patch, table(run))
 	}
-	if got := run.Findings[0].Remedies[0].Caveat; got != "No other name was checked: give those that the pod uses with --also." {
+	if got := run.Findings[0].Remedies[0].Caveat; got != "No other name was checked: give those that the pod uses with --also. The Deployment rolls its 3 pods." {
 		t.Error(got)
 	}
 }
@@ -372,6 +372,39 @@ func TestAllSilent(t *testing.T) {
 	if len(run.Problems) != 1 || !strings.Contains(run.Problems[0], "no verdict on why 10.96.0.10 stays silent: 0 replies to 8 messages") ||
 		!strings.Contains(run.Problems[0], "next: look for NetworkPolicies") {
 		t.Errorf("problems %q", run.Problems)
+	}
+}
+
+// TestAllSilentAsksNothingMore: the other names would take 20 s each, and nothing could come of it.
+func TestAllSilentAsksNothingMore(t *testing.T) {
+	p := newPod(t, classic)
+	p.world.Servers[0].Silent = true
+	in := p.in("db.orders")
+	in.Also = []string{"ledger"}
+	run := p.run(in)
+	if len(p.asks) != 1 || len(run.Problems) != 1 {
+		t.Errorf("%d asks, problems %q", len(p.asks), run.Problems)
+	}
+}
+
+func TestWhatABareRunCannotExplainIsSaidToo(t *testing.T) {
+	p := newPod(t, classic)
+	p.world.Servers = nil
+	in := p.in("db.orders")
+	in.Bare = true
+	run := p.run(in)
+	if len(run.Problems) != 1 || !strings.Contains(run.Problems[0], "10.96.0.10 cannot be reached (ICMP says so)") {
+		t.Errorf("problems %q", run.Problems)
+	}
+}
+
+func TestAHostThatIsNoName(t *testing.T) {
+	for _, host := range []string{"a b", "http:", "x..y"} {
+		p := classicPod(t)
+		run := p.run(p.in(host))
+		if classes(run) != "" || len(run.Problems) != 1 || !strings.HasPrefix(run.Problems[0], "no query was sent for "+host+": glibc does not take it") {
+			t.Errorf("%q: findings %q, problems %q", host, classes(run), run.Problems)
+		}
 	}
 }
 
@@ -466,14 +499,33 @@ func TestRefusedInSearch(t *testing.T) {
 	}
 }
 
-// O03: the lookup succeeds with the wrong address. This version has no verdict for it, and must not call it healthy.
-func TestWildcardIsNotHealthy(t *testing.T) {
+// O03: the lookup succeeds with the wrong address.
+func TestWildcardIsProvenWithARandomName(t *testing.T) {
 	p := newPod(t, "search ci.svc.cluster.local svc.cluster.local cluster.local lab.example.org\nnameserver 10.43.0.10\noptions ndots:5\n",
 		rule(t, "A/codehost.example", "a:198.51.100.20"), rule(t, "codehost.example"),
 		rule(t, "A/*.lab.example.org", "a:203.0.113.80"), rule(t, "*.lab.example.org"))
 	run := p.run(p.in("codehost.example"))
-	if classes(run) != "" || run.Patch != nil {
+	if classes(run) != "wildcard-search" || run.Patch != nil {
 		t.Errorf("findings %q, patch %v", classes(run), run.Patch)
+	}
+	first := []string{"codehost.example now", "", "codehost.example trailing dot"}
+	for i, ask := range p.asks {
+		if got := ask.Host + " " + ask.Variant.Label(); i != 1 && got != first[i] {
+			t.Errorf("ask %d: %s", i, got)
+		}
+	}
+	if name := p.asks[1].Host; !random.MatchString(name) || !strings.HasSuffix(name, ".lab.example.org.") {
+		t.Errorf("random name %q", name)
+	}
+}
+
+// A search domain outside of the cluster that has the name and denies others is what search domains are for.
+func TestASearchDomainWithoutAWildcardIsHealthy(t *testing.T) {
+	p := newPod(t, "search ci.svc.cluster.local svc.cluster.local cluster.local corp.example.org\nnameserver 10.43.0.10\noptions ndots:5\n",
+		rule(t, "A/wiki.corp.example.org", "a:203.0.113.80"), rule(t, "wiki.corp.example.org"))
+	run := p.run(p.in("wiki"))
+	if classes(run) != "healthy" || len(run.Problems) != 0 {
+		t.Errorf("findings %q, problems %q", classes(run), run.Problems)
 	}
 }
 

@@ -16,7 +16,7 @@ type Input struct {
 	// not read.
 	Run probe.Run
 	// Hosts are the hosts that were asked for. Other resolutions of the run (names that must keep working, variants) serve as
-	// evidence only. Empty means: every host that was resolved under the settings as they are.
+	// evidence only. Empty means: every host that somebody asked for.
 	Hosts []string
 }
 
@@ -94,6 +94,9 @@ func newView(in Input) *view {
 		}
 		v.all = append(v.all, r)
 		if !asTheyAre(r) || seen[r.Host] || len(wanted) > 0 && !wanted[r.Host] {
+			continue
+		}
+		if len(wanted) == 0 && r.Purpose.OrAsked() != probe.PurposeAsked {
 			continue
 		}
 		seen[r.Host] = true

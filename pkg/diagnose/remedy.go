@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 )
@@ -49,15 +50,23 @@ func (v *view) ndotsRemedy(r *probe.Resolution) (probe.Remedy, bool) {
 	if p.Kind != "" && p.Kind != "Pod" {
 		where = "the dnsConfig of " + p.Kind + " " + clean(p.Name)
 	}
+	fine, caveats := v.checked(p)
+	gain := v.gain(r, w)
+	if fine != "" {
+		gain += "; " + fine
+	}
+	if p.Effect != "" {
+		caveats = append(caveats, sentence(clean(p.Effect)))
+	}
 	return probe.Remedy{
 		Text:   fmt.Sprintf("Set ndots to %s in %s.", strings.TrimPrefix(p.Variant, "ndots:"), where),
-		Gain:   v.gain(r, w),
-		Caveat: v.checked(p),
+		Gain:   gain,
+		Caveat: strings.Join(caveats, " "),
 	}, true
 }
 
-// checked says which other names stand behind a patch.
-func (v *view) checked(p *probe.Patch) string {
+// checked says which other names stand behind a patch, and what speaks against it.
+func (v *view) checked(p *probe.Patch) (fine string, caveats []string) {
 	hosts := map[string]bool{}
 	for _, r := range v.now {
 		hosts[r.Host] = true
@@ -73,11 +82,16 @@ func (v *view) checked(p *probe.Patch) string {
 		}
 	}
 	if len(names) == 0 {
-		return "No other name was checked: give those that the pod uses with --also."
+		return "", []string{"No other name was checked: give those that the pod uses with --also."}
 	}
-	text := list(names) + " checked: same answer"
 	if len(dearer) > 0 {
-		text += ", but " + list(dearer) + " then costs more queries"
+		caveats = append(caveats, "More queries for "+list(dearer)+".")
 	}
-	return text + "."
+	return "same answer for " + list(names), caveats
+}
+
+// sentence makes a sentence of a phrase.
+func sentence(phrase string) string {
+	_, first := utf8.DecodeRuneInString(phrase)
+	return strings.ToUpper(phrase[:first]) + phrase[first:] + "."
 }
