@@ -145,18 +145,25 @@ func modelled(sc scenario.Scenario, a asking, pace float64, as, settingsFrom str
 		m := newModel(sc, a, as)
 		return walk{
 			asking: a, target: sc.Target, settings: engine.Settings(sc.System, m.resolver, settingsFrom), resolver: m.resolver, facts: sc.Facts,
-			workload: workloadOf(sc.Target), prober: newUnhurried(a.hosts, m.engine(pace), m.engine(0), emit),
+			workload: workloadOf(sc), prober: newUnhurried(a.hosts, m.engine(pace), m.engine(0), emit),
 		}.run(ctx, emit)
 	}
 }
 
 // workloadOf returns what a patch of the scenario's target would change: its owner, else the pod; nil for neither.
-func workloadOf(t probe.Target) *patch.Workload {
-	switch {
+func workloadOf(sc scenario.Scenario) *patch.Workload {
+	var config *patch.DNSConfig
+	if sc.DNSConfig != nil {
+		config = &patch.DNSConfig{}
+		for _, o := range sc.DNSConfig.Options {
+			config.Options = append(config.Options, patch.Option{Name: o.Name, Value: o.Value})
+		}
+	}
+	switch t := sc.Target; {
 	case t.Owner != nil:
-		return &patch.Workload{Owner: *t.Owner, Namespace: t.Namespace}
+		return &patch.Workload{Owner: *t.Owner, Namespace: t.Namespace, DNSConfig: config}
 	case t.Pod != "":
-		w := patch.Pod(t.Namespace, t.Pod, nil)
+		w := patch.Pod(t.Namespace, t.Pod, config)
 		return &w
 	}
 	return nil

@@ -208,3 +208,17 @@ func (w *watchFor) Write(p []byte) (int, error) {
 	}
 	return w.to.Write(p)
 }
+
+func TestDemoPatchCarriesTheOptionsThatAreThere(t *testing.T) {
+	text := `
+hosts: [api.example.com]
+target: {namespace: shop, pod: web-0, owner: {apiVersion: apps/v1, kind: StatefulSet, name: web}, dnsConfig: {options: [{name: single-request}]}}
+settings: {resolvConf: "search shop.svc.cluster.local svc.cluster.local cluster.local\nnameserver 10.0.0.1\noptions ndots:5 single-request\n"}
+servers: [{address: 10.0.0.1}]
+rules: [{name: api.example.com, do: ["a:203.0.113.9"]}]
+`
+	run := runOf(t, ExitOK, text, "demo", "-")
+	if run.Patch == nil || run.Patch.Kind != "StatefulSet" || !strings.Contains(run.Patch.YAML, "single-request") || !strings.Contains(run.Patch.YAML, "ndots") {
+		t.Errorf("%+v", run.Patch)
+	}
+}

@@ -32,6 +32,15 @@ func TestExplainWalksWithoutAPacket(t *testing.T) {
 	}
 }
 
+func TestExplainTakesALibcWithItsVersion(t *testing.T) {
+	for _, libc := range []string{"glibc-2.31", "glibc:2.31"} {
+		run := runOf(t, ExitOK, podResolvConf, "explain", "x", "--resolv-conf", "-", "--libc", libc, "--bare")
+		if r := run.Resolver; r.Version != "2.31" || r.Source != probe.SourceFlag {
+			t.Errorf("--libc %s: %+v", libc, r)
+		}
+	}
+}
+
 func TestExplainNamesThatExist(t *testing.T) {
 	file := write(t, "resolv.conf", podResolvConf)
 	run := runOf(t, ExitOK, "", "explain", "ledger.core", "--resolv-conf", file, "--exists", "ledger.core.svc.cluster.local=198.19.40.9,2001:db8::9", "--bare")

@@ -99,7 +99,8 @@ func (f *askFlags) complete(hosts []string) (asking, error) {
 }
 
 func parseLibc(s string) (probe.Libc, string, error) {
-	name, version, _ := strings.Cut(s, "-")
+	// glibc-2.36 as packages write it, glibc:2.36 as options do.
+	name, version, _ := strings.Cut(strings.Replace(s, ":", "-", 1), "-")
 	switch {
 	case s == "auto":
 		return "", "", nil

@@ -32,6 +32,8 @@ const (
 type Scenario struct {
 	Name, Title string
 	Target      probe.Target
+	// DNSConfig is that of the pod template, nil when it has none.
+	DNSConfig   *DNSConfig
 	System      resolver.System
 	Libc        probe.Libc
 	LibcVersion string
@@ -39,6 +41,17 @@ type Scenario struct {
 	Hosts, Also []string
 	World       simnet.World
 	Facts       map[string]probe.Fact
+}
+
+// DNSConfig is what a pod template says about its resolver (k8s.io/api core/v1 PodDNSConfig), as far as a patch has to know.
+type DNSConfig struct {
+	Options []DNSOption `json:"options"`
+}
+
+// DNSOption is an entry of dnsConfig.options.
+type DNSOption struct {
+	Name  string  `json:"name"`
+	Value *string `json:"value,omitempty"`
 }
 
 // file is a scenario as people write it; docs/scenarios.md describes it.
@@ -67,6 +80,7 @@ type fileTarget struct {
 	Container string       `json:"container"`
 	Node      string       `json:"node"`
 	Owner     *probe.Owner `json:"owner"`
+	DNSConfig *DNSConfig   `json:"dnsConfig"`
 }
 
 type fileSettings struct {
@@ -134,9 +148,11 @@ func (f *file) scenario() (Scenario, error) {
 			Namespace: f.Target.Namespace, Pod: f.Target.Pod, Container: f.Target.Container, Node: f.Target.Node,
 			Owner: f.Target.Owner, Via: "model",
 		},
-		System: f.Settings.system(),
+		DNSConfig: f.Target.DNSConfig, System: f.Settings.system(),
 	}
 	switch {
+	case f.Target.DNSConfig != nil && len(f.Target.DNSConfig.Options) > MaxNames:
+		return s, fmt.Errorf("at most %d options in dnsConfig are allowed", MaxNames)
 	case len(f.Hosts) == 0:
 		return s, errors.New("it has no hosts to ask for")
 	case len(f.Hosts) > MaxNames || len(f.Also) > MaxNames:
