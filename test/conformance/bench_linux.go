@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -16,6 +17,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolvconf"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
@@ -33,6 +36,8 @@ type Bench struct {
 	// slots bounds the cases under way, starts those that are being set up: starting a process takes a processor, waiting
 	// for a timeout takes none.
 	slots, starts chan struct{}
+	// stamps keeps the kernel stamping packets.
+	stamps *net.UDPConn
 }
 
 // CannotRun says what is missing on this machine, nil when nothing is.
@@ -68,8 +73,55 @@ func NewBench(ctx context.Context, folder string, parallel int) (*Bench, error) 
 	if full, err := exec.CommandContext(ctx, "dpkg-query", "-W", "-f", "${Version}", "libc6").Output(); err == nil && bytes.HasPrefix(full, []byte(b.Version)) {
 		b.Version = string(full)
 	}
+	if err := b.keepStamping(); err != nil {
+		return nil, fmt.Errorf("have packets stamped: %w", err)
+	}
 	return b, nil
 }
+
+// stampTries bounds the datagrams that are sent until the kernel stamps them.
+const stampTries = 200
+
+// keepStamping makes the kernel stamp every packet as it passes. Otherwise it would begin some time after a packet socket asks
+// for it, and stamp the packets before that when they are read. The switch is one for all namespaces.
+func (b *Bench) keepStamping() error {
+	conn, err := net.ListenUDP("udp4", &net.UDPAddr{IP: net.IPv4(127, 0, 0, 1)})
+	if err != nil {
+		return err
+	}
+	b.stamps = conn
+	raw, err := conn.SyscallConn()
+	if err != nil {
+		return err
+	}
+	var fd int
+	if err := raw.Control(func(f uintptr) { fd = int(f) }); err != nil {
+		return err
+	}
+	if err := unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1); err != nil {
+		return err
+	}
+	const held = 5 * time.Millisecond
+	for range stampTries {
+		if _, err := conn.WriteToUDP([]byte("x"), conn.LocalAddr().(*net.UDPAddr)); err != nil {
+			return err
+		}
+		sent := time.Now()
+		time.Sleep(held)
+		oob := make([]byte, 256)
+		_, n, _, _, err := conn.ReadMsgUDP(make([]byte, 16), oob)
+		if err != nil {
+			return err
+		}
+		if at, ok := stamp(oob[:n]); ok && at.Sub(sent) < held/2 {
+			return nil
+		}
+	}
+	return errors.New("the kernel does not stamp packets when they pass")
+}
+
+// Close ends what the bench holds.
+func (b *Bench) Close() error { return b.stamps.Close() }
 
 // Both runs a case on both sides, the real one first. It waits for a slot.
 func (b *Bench) Both(ctx context.Context, c *Case) (real, ours Outcome, err error) {

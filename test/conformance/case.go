@@ -114,7 +114,7 @@ func (c *Case) World() (simnet.World, error) {
 // Request is what our resolver is asked for.
 func (c Call) Request() resolver.Request {
 	r := resolver.Request{
-		Host: c.Host, Family: c.Family, AddrConfig: c.AddrConfig, CanonName: c.CanonName, V4Mapped: c.V4Mapped,
+		Host: c.Host, Family: c.Family, AddrConfig: c.AddrConfig, CanonName: c.CanonName, V4Mapped: c.V4Mapped, IDN: c.IDN,
 	}
 	if c.NullHints {
 		r.AddrConfig, r.V4Mapped = true, true

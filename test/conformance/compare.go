@@ -22,10 +22,6 @@ func Differences(c *Case, real, ours Outcome) []string {
 		out = append(out, fmt.Sprintf("calls that returned: observed %d, ours %d", len(real.Calls), len(ours.Calls)))
 	}
 	for i := range min(len(real.Calls), len(ours.Calls)) {
-		if c.Calls[i].IDN {
-			// Our resolvers do not convert names: what AI_IDN returns is the converter's, not the resolver's.
-			continue
-		}
 		out = append(out, callDifferences(i, c.Calls[i], real.Calls[i], ours.Calls[i])...)
 	}
 	return out
