@@ -32,15 +32,22 @@ func (r *Root) Close() {
 	_ = r.root.Close() // Nothing was written through it.
 }
 
-// mostLinks is how many links are followed for one path, as the kernel has it (MAXSYMLINKS).
-const mostLinks = 40
+// mostLinks is how many links are followed for one path, as the kernel has it (MAXSYMLINKS). mostSteps bounds the components
+// on the way, which links can make many of.
+const (
+	mostLinks = 40
+	mostSteps = 512
+)
 
 // Resolve returns the path without links that name leads to, relative to the root ("etc/resolv.conf"). The last component
 // need not exist.
 func (r *Root) Resolve(name string) (string, error) {
 	done, rest := "", name
 	links := 0
-	for rest != "" {
+	for step := 0; rest != ""; step++ {
+		if step > mostSteps {
+			return "", &fs.PathError{Op: "open", Path: name, Err: syscall.ENAMETOOLONG}
+		}
 		var part string
 		part, rest, _ = strings.Cut(rest, "/")
 		switch part {

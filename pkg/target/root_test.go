@@ -42,6 +42,7 @@ func TestLinksStayInsideTheRoot(t *testing.T) {
 		"etc/nowhere":       "-> /run/nothing",
 		"etc/absolute-out":  "-> " + filepath.Join(dir, "secret"),
 		"etc/root":          "-> /",
+		"etc/far":           "-> " + strings.Repeat("./", mostSteps) + "secret",
 		"etc/through-files": "-> secret/x",
 	})
 	root := openRoot(t, filepath.Join(dir, "outside", "root"))
@@ -57,7 +58,7 @@ func TestLinksStayInsideTheRoot(t *testing.T) {
 	}
 	for name, want := range map[string]error{
 		"etc/itself": syscall.ELOOP, "etc/ping": syscall.ELOOP, "etc/nowhere": fs.ErrNotExist, "etc/absolute-out": fs.ErrNotExist,
-		"etc/nothing": fs.ErrNotExist, "nothing/at/all": fs.ErrNotExist, "etc/through-files": syscall.ENOTDIR, "etc/root": syscall.EISDIR,
+		"etc/nothing": fs.ErrNotExist, "nothing/at/all": fs.ErrNotExist, "etc/through-files": syscall.ENOTDIR, "etc/far": syscall.ENAMETOOLONG, "etc/root": syscall.EISDIR,
 	} {
 		if got, err := root.Read(name, 100); !errors.Is(err, want) {
 			t.Errorf("%s: %q, %v; want %v", name, got, err, want)
@@ -98,4 +99,34 @@ func TestALinkThatIsExchangedMeanwhileDoesNotLeadOut(t *testing.T) {
 		f.Close()
 		t.Error("the link was followed out of the root")
 	}
+}
+
+func FuzzResolve(f *testing.F) {
+	f.Add("/run/x", "../y", "a/b")
+	f.Add("/", "..", "a")
+	f.Add("b", "a", "a/../b/./a")
+	f.Add("/proc/self/root", "a/../../../..", "b/c")
+	f.Fuzz(func(t *testing.T, first, second, name string) {
+		dir := t.TempDir()
+		for link, to := range map[string]string{"a": first, "b": second} {
+			if err := os.Symlink(to, filepath.Join(dir, link)); err != nil {
+				return // A text that no link can have.
+			}
+		}
+		root, err := OpenRoot(dir)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer root.Close()
+		real, err := root.Resolve(name)
+		if err != nil {
+			return
+		}
+		if real != "" && !filepath.IsLocal(real) {
+			t.Fatalf("%q leads to %q, outside of the root", name, real)
+		}
+		if info, err := os.Lstat(filepath.Join(dir, real)); err == nil && info.Mode()&fs.ModeSymlink != 0 {
+			t.Fatalf("%q leads to %q, which is a link", name, real)
+		}
+	})
 }
