@@ -124,13 +124,15 @@ func write(b *strings.Builder, s string) {
 	}
 }
 
-func escape(b *strings.Builder, r rune) {
+func escape(b *strings.Builder, r rune) { b.WriteString(Escape(r)) }
+
+// Escape spells a character as \xNN, \uNNNN or \UNNNNNNNN.
+func Escape(r rune) string {
 	switch {
 	case r < 0x100:
-		fmt.Fprintf(b, `\x%02x`, r)
+		return fmt.Sprintf(`\x%02x`, r)
 	case r < 0x10000:
-		fmt.Fprintf(b, `\u%04x`, r)
-	default:
-		fmt.Fprintf(b, `\U%08x`, r)
+		return fmt.Sprintf(`\u%04x`, r)
 	}
+	return fmt.Sprintf(`\U%08x`, r)
 }

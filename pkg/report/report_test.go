@@ -102,9 +102,6 @@ func TestColourSaysNothingAlone(t *testing.T) {
 
 func TestASCIIHasOnlyASCII(t *testing.T) {
 	for name, s := range viewtest.Runs() {
-		if name == "wide" {
-			continue // names are shown as they are
-		}
 		for _, w := range []int{60, 80, 200} {
 			for _, r := range text(t, s.Run(), Options{ASCII: true, Width: w}) {
 				if r > unicode.MaxASCII {

@@ -22,7 +22,7 @@ type Options struct {
 	Width int
 	// Color allows colour escapes.
 	Color bool
-	// ASCII keeps to ASCII signs. Names that hold other characters are still shown as they are.
+	// ASCII keeps to ASCII, for terminals that do not read UTF-8: other characters are spelled (\u6c7a).
 	ASCII bool
 }
 
@@ -40,6 +40,9 @@ func (o Options) frame() view.Frame {
 // Text writes a run for people: the attempts of each host, findings, what-if, patch, and at the end what could not be done.
 // No line is wider than Options.Width but the commands at the end of the patch, which are made to be copied.
 func Text(w io.Writer, run probe.Run, o Options) error {
+	if o.ASCII {
+		run = view.ASCIIRun(run)
+	}
 	var b bytes.Buffer
 	for _, l := range lines(&run, o.frame()) {
 		b.WriteString(paint(l, o.Color))

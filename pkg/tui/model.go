@@ -3,6 +3,7 @@ package tui
 import (
 	"context"
 	"io"
+	"math"
 	"slices"
 	"time"
 
@@ -40,10 +41,10 @@ type cursor struct {
 	index int
 }
 
-// heard is when a resolution was last heard of: by its own clock, and by ours.
+// heard is when a resolution was heard of: last by its own clock and by ours, and first by ours.
 type heard struct {
-	at   probe.Millis
-	when time.Time
+	at          probe.Millis
+	when, first time.Time
 }
 
 // Model is the whole state of the screen. Everything that is shown is a function of it.
@@ -56,6 +57,8 @@ type Model struct {
 	title  string
 	styles styles
 	glyphs view.Glyphs
+	// ascii is set for terminals that do not read UTF-8.
+	ascii bool
 
 	fold  *probe.Fold
 	run   probe.Run
@@ -86,7 +89,7 @@ type Model struct {
 func newModel(ctx context.Context, o Options, out io.Writer, colour bool, g view.Glyphs) Model {
 	m := Model{
 		ctx: ctx, events: o.Events, failed: o.Failed, out: out, tmux: o.Getenv("TMUX") != "",
-		styles: newStyles(out, colour), glyphs: g, fold: &probe.Fold{}, heard: map[string]heard{},
+		styles: newStyles(out, colour), glyphs: g, ascii: g == view.ASCII, fold: &probe.Fold{}, heard: map[string]heard{},
 	}
 	if _, ok := out.(terminal); !ok {
 		// No terminal says how large it is, so no such message will come.
@@ -134,9 +137,12 @@ func (m Model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 
 func (m Model) hear(msg eventsMsg) (tea.Model, tea.Cmd) {
 	for _, ev := range msg.events {
+		if m.ascii {
+			ev = view.ASCIIEvent(ev)
+		}
 		m.fold.Add(ev)
 		if ev.Resolution != "" {
-			m.heard[ev.Resolution] = heard{ev.At, msg.at}
+			m.hearOf(ev, msg.at)
 		}
 		if text := doing(ev); text != "" {
 			m.doing = text
@@ -162,6 +168,15 @@ func (m Model) hear(msg eventsMsg) (tea.Model, tea.Cmd) {
 		return m, nil
 	}
 	return m, listen(m.ctx, m.events, m.failed)
+}
+
+func (m Model) hearOf(ev probe.Event, when time.Time) {
+	h, known := m.heard[ev.Resolution]
+	if !known {
+		h.first = when
+	}
+	h.at, h.when = ev.At, when
+	m.heard[ev.Resolution] = h
 }
 
 // doing says what an event begins, "" for events that begin nothing.
@@ -204,16 +219,28 @@ func (m Model) hostIndex() int {
 
 // frame is the room and the time for pictures of the resolution that is looked at.
 func (m Model) frame(width int) view.Frame {
-	f := view.Frame{Width: width, Glyphs: m.glyphs, Live: !m.ended}
+	f := view.Frame{Width: width, Glyphs: m.glyphs, Live: !m.ended, Brief: m.height < spacious}
 	h, ok := m.heard[m.resolution().ID]
 	if !ok {
 		return f
 	}
 	f.Elapsed = h.at
 	if f.Live && m.now.After(h.when) {
-		f.Elapsed += probe.Millis(m.now.Sub(h.when))
+		f.Elapsed += probe.Millis(float64(m.now.Sub(h.when)) / m.pace(h))
 	}
 	return f
+}
+
+// pace is how many of our seconds one second of a resolution takes. Real ones take one; a modelled one may be shown slowly, as
+// slowly as it went so far.
+func (m Model) pace(h heard) float64 {
+	if m.run.Target.Via != "model" {
+		return 1
+	}
+	if h.at <= 0 {
+		return math.Inf(1)
+	}
+	return max(float64(h.when.Sub(h.first))/float64(h.at), 1)
 }
 
 // liveliest is where something happens: the newest attempt, in the end the one that decided.

@@ -13,7 +13,9 @@ const (
 	// minWidth and minHeight are the least room in which anything can be read.
 	minWidth, minHeight = 20, 6
 	// airy is the height from which empty lines may set parts apart.
-	airy = 24
+	airy = 26
+	// spacious is the height from which findings are explained among the lists too.
+	spacious = 30
 	// besides is the width from which the details stand beside the lists.
 	besides = 150
 )

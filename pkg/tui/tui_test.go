@@ -134,10 +134,14 @@ func TestColour(t *testing.T) {
 }
 
 func TestASCII(t *testing.T) {
-	m := model(t, viewtest.Several().Events, true, 80, 24)
-	m.glyphs = view.ASCII
+	var events []probe.Event
+	for _, name := range []string{"several", "wide"} {
+		events = append(events, viewtest.Runs()[name].Events...)
+	}
+	m := newModel(t.Context(), Options{Getenv: noEnv}, &bytes.Buffer{}, false, view.ASCII)
+	m = then(m, tea.WindowSizeMsg{Width: 80, Height: 24}, eventsMsg{events: events, at: noon, ended: true})
 	golden(t, "ascii-80x24", picture(m))
-	for _, page := range []Model{m, press(m, "p"), press(m, "?"), press(m, "enter"), press(m, "tab", "enter")} {
+	for _, page := range []Model{m, press(m, "left"), press(m, "p"), press(m, "?"), press(m, "enter"), press(m, "tab", "enter")} {
 		for _, r := range page.View() {
 			if r > unicode.MaxASCII {
 				t.Fatalf("page %d holds %q", page.page, r)
@@ -295,6 +299,23 @@ func TestLiveRunGrowsWithTheClock(t *testing.T) {
 	m = then(m, eventsMsg{ended: true, at: noon.Add(4 * time.Second)})
 	if _, cmd := m.Update(beatMsg(noon.Add(5 * time.Second))); cmd != nil {
 		t.Error("the clock goes on after the run")
+	}
+}
+
+func TestModelledRunKeepsItsOwnTime(t *testing.T) {
+	events := viewtest.InProgress().Events
+	header := *events[0].Run
+	header.Target.Via = "model"
+	events[0].Run = &header
+	m := model(t, events[:4], false, 120, 40)
+	m = then(m, beatMsg(noon.Add(time.Second)))
+	if got := m.frame(120).Elapsed; got != 0 {
+		t.Errorf("%s passed before the model said so", view.Duration(got))
+	}
+	// Its events of 39.3 ms took 3.93 s here, so another second is 10 ms there (39.34 and 10.01).
+	m = then(m, eventsMsg{events: events[4:], at: noon.Add(3930 * time.Millisecond)}, beatMsg(noon.Add(4930*time.Millisecond)))
+	if got, want := view.Duration(m.frame(120).Elapsed), "49.4 ms"; got != want {
+		t.Errorf("Elapsed = %s, want %s", got, want)
 	}
 }
 

@@ -25,6 +25,10 @@ func Findings(run *probe.Run, f Frame) [][]Line {
 
 func findingLines(d *probe.Finding, f Frame, class int) []Line {
 	sign, tone := f.Glyphs.Severity(d.Severity)
+	explain := d.Explain
+	if f.Brief {
+		explain = ""
+	}
 	name := S(Strong, d.Class)
 	name.text = padRight(elide(name.text, class, f.Glyphs.Ellipsis), class)
 	severity := S(tone, string(d.Severity))
@@ -38,10 +42,10 @@ func findingLines(d *probe.Finding, f Frame, class int) []Line {
 		} else {
 			lines = append([]Line{head.Clip(f.Width, f.Glyphs.Ellipsis)}, Indent(Wrap(Plain, d.Title, f.Width-2), 2)...)
 		}
-		return append(lines, Indent(Wrap(Plain, d.Explain, f.Width-2), 2)...)
+		return append(lines, Indent(Wrap(Plain, explain, f.Width-2), 2)...)
 	}
 	lines := Hang(head, Plain, d.Title, f.Width)
-	return append(lines, Indent(Wrap(Plain, d.Explain, f.Width-head.Width()), head.Width())...)
+	return append(lines, Indent(Wrap(Plain, explain, f.Width-head.Width()), head.Width())...)
 }
 
 // Finding returns one finding in full: explanation, evidence, remedies.
@@ -77,14 +81,20 @@ func remedies(d *probe.Finding, f Frame) []Line {
 		if i == maxShown {
 			break
 		}
-		head := Line{S(Good, fmt.Sprintf("  %d. ", i+1))}
-		out = append(out, Hang(head, Plain, r.Text, f.Width)...)
-		if r.Gain != "" {
-			out = append(out, Indent(Hang(Line{S(Good, "gain: ")}, Plain, r.Gain, f.Width-5), 5)...)
-		}
-		if r.Caveat != "" {
-			out = append(out, Indent(Hang(Line{S(Caution, "but: ")}, Plain, r.Caveat, f.Width-5), 5)...)
-		}
+		out = append(out, remedy(Line{S(Good, fmt.Sprintf("  %d. ", i+1))}, r, f)...)
+	}
+	return out
+}
+
+// remedy returns one remedy beside its head: what to do, and below what it brings and what speaks against it.
+func remedy(head Line, r probe.Remedy, f Frame) []Line {
+	n := head.Width()
+	out := Hang(head, Plain, r.Text, f.Width)
+	if r.Gain != "" {
+		out = append(out, Indent(Hang(Line{S(Good, "gain: ")}, Plain, r.Gain, f.Width-n), n)...)
+	}
+	if r.Caveat != "" {
+		out = append(out, Indent(Hang(Line{S(Caution, "but: ")}, Plain, r.Caveat, f.Width-n), n)...)
 	}
 	return out
 }
@@ -99,14 +109,7 @@ func Remedies(run *probe.Run, f Frame) []Line {
 				continue
 			}
 			seen[r.Text] = true
-			text := r.Text
-			if r.Gain != "" {
-				text += " Gain: " + r.Gain
-			}
-			if r.Caveat != "" {
-				text += " But: " + r.Caveat
-			}
-			out = append(out, Hang(Line{S(Good, padRight(f.Glyphs.Arrow, 3))}, Plain, text, f.Width)...)
+			out = append(out, remedy(Line{S(Good, padRight(f.Glyphs.Arrow, 3))}, r, f)...)
 		}
 	}
 	return out

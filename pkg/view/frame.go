@@ -11,6 +11,8 @@ type Frame struct {
 	// outside knows it; the events alone tell a time only when something happens.
 	Live    bool
 	Elapsed probe.Millis
+	// Brief leaves the explanations of findings to whoever asks for one finding.
+	Brief bool
 }
 
 // Shown returns the indexes of the resolutions that deserve a picture of their own: those that somebody asked for. What else
