@@ -146,6 +146,7 @@ options ndots:5
 
 // O01: the classic walk.
 func classicPod(t *testing.T) *pod {
+	t.Helper()
 	return newPod(t, classic,
 		rule(t, "A/api.partner.example.net", "a:203.0.113.10", "delay:4"), rule(t, "api.partner.example.net", "nodata", "delay:4"),
 		rule(t, "A/ledger.shop.svc.cluster.local", "a:10.96.20.1"), rule(t, "ledger.shop.svc.cluster.local"),

@@ -101,10 +101,14 @@ func (v *view) deadFinding(server string, t, rescuer *tally) probe.Finding {
 			"port tried, so this is no race between them.", took(t.waited)),
 		Evidence: []probe.Evidence{t.first},
 		Remedies: []probe.Remedy{
-			{Text: "Take the server out: in the node's resolv.conf, or with dnsPolicy None and a nameserver list of your own.",
-				Gain: fmt.Sprintf("Saves the wait of up to %s for each name tried.", took(t.waited))},
-			{Text: "Until then set the option timeout to 1 in dnsConfig.", Gain: "Shortens the wait to 1 s.",
-				Caveat: "Slow but working servers are then given up on as well."},
+			{
+				Text: "Take the server out: in the node's resolv.conf, or with dnsPolicy None and a nameserver list of your own.",
+				Gain: fmt.Sprintf("Saves the wait of up to %s for each name tried.", took(t.waited)),
+			},
+			{
+				Text: "Until then set the option timeout to 1 in dnsConfig.", Gain: "Shortens the wait to 1 s.",
+				Caveat: "Slow but working servers are then given up on as well.",
+			},
 		},
 	}
 }

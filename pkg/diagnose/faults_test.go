@@ -137,9 +137,11 @@ func TestServFailInSearchInFull(t *testing.T) {
 	name := "tenants.default.svc.cluster.local."
 	in := input(settings, trace{host: strings.TrimSuffix(name, "."), outcome: probe.OK, tries: []try{
 		denied(name+"default.svc.cluster.local.", 0, ms), denied(name+"svc.cluster.local.", 1, ms), denied(name+"cluster.local.", 2, ms),
-		{name: name + "WORKGROUP.", search: 3, outcome: probe.ServFail,
+		{
+			name: name + "WORKGROUP.", search: 3, outcome: probe.ServFail,
 			a:    []message{rcode("SERVFAIL", ms), rcode("SERVFAIL", ms)},
-			aaaa: []message{rcode("SERVFAIL", ms), rcode("SERVFAIL", ms)}},
+			aaaa: []message{rcode("SERVFAIL", ms), rcode("SERVFAIL", ms)},
+		},
 		pair(name, -1, probe.OK, found(ms, "10.152.183.60"), empty(ms)),
 	}})
 	in.Run.WhatIf = []probe.WhatIf{{Host: strings.TrimSuffix(name, "."), Variant: "ndots:4", Outcome: probe.OK, QueriesSent: 2, SameAnswer: true, Source: probe.Predicted}}
@@ -237,11 +239,14 @@ func TestServFailIsNotBlamedOnTheUpstreamWhere(t *testing.T) {
 	}{
 		"nothing else was asked": {kubernetes(1), trace{host: "db.example.org", outcome: probe.Again, tries: []try{pair("db.example.org.", -1, probe.ServFail, bad, bad)}}},
 		"the cluster's names fail too": {kubernetes(5), trace{host: "db.example.org", outcome: probe.Again, tries: []try{
-			pair("db.example.org.svc.cluster.local.", 1, probe.ServFail, bad, bad), pair("db.example.org.", -1, probe.ServFail, bad, bad)}}},
+			pair("db.example.org.svc.cluster.local.", 1, probe.ServFail, bad, bad), pair("db.example.org.", -1, probe.ServFail, bad, bad),
+		}}},
 		"the name is of the cluster": {kubernetes(5), trace{host: "x.cluster.local", outcome: probe.Again, tries: []try{
-			denied("x.cluster.local.svc.cluster.local.", 1, ms), pair("x.cluster.local.", -1, probe.ServFail, bad, bad)}}},
+			denied("x.cluster.local.svc.cluster.local.", 1, ms), pair("x.cluster.local.", -1, probe.ServFail, bad, bad),
+		}}},
 		"no cluster is known": {node, trace{host: "db.example.org", outcome: probe.Again, tries: []try{
-			denied("db.example.org.node.example.com.", 0, ms), pair("db.example.org.", -1, probe.ServFail, bad, bad)}}},
+			denied("db.example.org.node.example.com.", 0, ms), pair("db.example.org.", -1, probe.ServFail, bad, bad),
+		}}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -307,9 +312,11 @@ func TestTimeoutInSearchNeedsTheOthersAnswered(t *testing.T) {
 // deadFirst is O29: the first of two nameservers never replies.
 func deadFirst(id string) trace {
 	return trace{id: id, host: "mail.example.net", outcome: probe.OK, tries: []try{
-		{name: "mail.example.net.", search: -1, outcome: probe.OK,
+		{
+			name: "mail.example.net.", search: -1, outcome: probe.OK,
 			a:    []message{lost(), by(dns1, found(ms, "198.51.100.70"))},
-			aaaa: []message{lost(), by(dns1, empty(ms))}},
+			aaaa: []message{lost(), by(dns1, empty(ms))},
+		},
 	}}
 }
 

@@ -52,7 +52,7 @@ func TestScalingIsOnlyRuledOutWhenRepliesAreQuickAndEnough(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			tr := trace{host: "api.stripe.com", outcome: probe.OK}
-			for i := 0; i < tt.replies/2; i++ {
+			for i := range tt.replies / 2 {
 				tr.tries = append(tr.tries, denied("api.stripe.com."+kubernetes(5).Search[i]+".", i, tt.after))
 			}
 			tr.tries = append(tr.tries, pair("api.stripe.com.", -1, probe.OK, found(tt.after, "203.0.113.7"), empty(tt.after)))
@@ -88,9 +88,11 @@ func TestHealthyIsNotClaimedWhere(t *testing.T) {
 			pair("api.stripe.com.", -1, probe.OK, found(time.Second, "203.0.113.7"), empty(ms)),
 		}},
 		"a port was closed": {host: "api.stripe.com", outcome: probe.OK, tries: []try{
-			{name: "api.stripe.com.", search: -1, outcome: probe.OK,
+			{
+				name: "api.stripe.com.", search: -1, outcome: probe.OK,
 				a:    []message{rcode(probe.ReplyICMPRefused, ms), by(dns1, found(ms, "203.0.113.7"))},
-				aaaa: []message{by(dns1, empty(ms))}},
+				aaaa: []message{by(dns1, empty(ms))},
+			},
 		}},
 		// O03: the lookup succeeds with the wrong address, and a single run cannot tell.
 		"a search domain outside of the cluster answered": {host: "codehost.example", outcome: probe.OK, tries: []try{

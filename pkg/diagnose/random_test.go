@@ -61,6 +61,7 @@ func (w *world) says(name string, kind probe.QueryType, server netip.Addr) []sim
 }
 
 func randomWorld(t *testing.T, dice *rand.Rand) (*world, string) {
+	t.Helper()
 	words := [][]string{{"nx"}, {"nx"}, {"nx"}, {"nodata"}, {"a:192.0.2.1"}, {"servfail"}, {"refused"}, {"drop"}, {"nx", "delay:7"}, {"a:192.0.2.7", "delay:1500"}}
 	servers := []string{"198.19.0.10", "198.19.0.11"}[:1+dice.IntN(2)]
 	conf := fmt.Sprintf("search shop.svc.cluster.local svc.cluster.local cluster.local ec2.internal\noptions ndots:%d timeout:1\n", 1+dice.IntN(5))
@@ -107,8 +108,10 @@ func TestFindingsAreTrue(t *testing.T) {
 			checkShape(t, f, in.Run)
 		}
 	}
-	for _, class := range []string{"search-walk", "healthy", "no-such-name", "ndots-too-low", "servfail-in-search", "refused-in-search", "timeout-in-search",
-		"dead-nameserver", "upstream-servfail", "aaaa-nxdomain"} {
+	for _, class := range []string{
+		"search-walk", "healthy", "no-such-name", "ndots-too-low", "servfail-in-search", "refused-in-search", "timeout-in-search",
+		"dead-nameserver", "upstream-servfail", "aaaa-nxdomain",
+	} {
 		if seen[class] < 5 {
 			t.Errorf("%s was found %d times: too few to prove anything", class, seen[class])
 		}

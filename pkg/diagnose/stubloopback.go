@@ -25,10 +25,14 @@ var stubLoopback = rule{class: "stub-loopback", judge: func(v *view) []probe.Fin
 				"itself, where nothing listens.",
 			Evidence: []probe.Evidence{at(r, first, fmt.Sprintf("%s: refused by %s", clean(first.Name), clean(server)))},
 			Remedies: []probe.Remedy{
-				{Text: "Give the kubelet a file without the stub: resolvConf: /run/systemd/resolve/resolv.conf in its configuration.",
-					Caveat: "Pods get it when they are created anew."},
-				{Text: "Until then set dnsPolicy to ClusterFirst, or to None with nameservers that the pod can reach.",
-					Caveat: "dnsConfig alone does not help: its nameservers come after this one."},
+				{
+					Text:   "Give the kubelet a file without the stub: resolvConf: /run/systemd/resolve/resolv.conf in its configuration.",
+					Caveat: "Pods get it when they are created anew.",
+				},
+				{
+					Text:   "Until then set dnsPolicy to ClusterFirst, or to None with nameservers that the pod can reach.",
+					Caveat: "dnsConfig alone does not help: its nameservers come after this one.",
+				},
 			},
 		}}
 	}

@@ -29,8 +29,10 @@ var tcp53Blocked = rule{class: "tcp53-blocked", judge: func(v *view) []probe.Fin
 				Evidence: []probe.Evidence{at(r, a, fmt.Sprintf("%s: truncated over UDP, then %s over TCP after %s", clean(a.Name), a.Outcome, took(a.Duration)))},
 				Remedies: []probe.Remedy{
 					{Text: "Allow TCP port 53 beside UDP: in the NetworkPolicies that select this pod, and in firewalls on the way."},
-					{Text: "Until then set the option edns0 in dnsConfig: glibc then takes answers of up to 1200 bytes over UDP.",
-						Caveat: "An answer that is larger still needs TCP. Do not set use-vc: it sends everything the blocked way."},
+					{
+						Text:   "Until then set the option edns0 in dnsConfig: glibc then takes answers of up to 1200 bytes over UDP.",
+						Caveat: "An answer that is larger still needs TCP. Do not set use-vc: it sends everything the blocked way.",
+					},
 				},
 			})
 			break

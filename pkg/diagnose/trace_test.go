@@ -34,9 +34,11 @@ type message struct {
 func nx(after time.Duration) message {
 	return message{server: dns0, reply: "NXDOMAIN", after: after, soa: 30}
 }
+
 func empty(after time.Duration) message {
 	return message{server: dns0, reply: "NOERROR", after: after}
 }
+
 func rcode(word string, after time.Duration) message {
 	return message{server: dns0, reply: word, after: after}
 }

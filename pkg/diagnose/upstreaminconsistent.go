@@ -28,8 +28,10 @@ var upstreamInconsistent = rule{class: "upstream-inconsistent", judge: func(v *v
 				"cluster are not affected.",
 			Evidence: s.evidence,
 			Remedies: []probe.Remedy{
-				{Text: "Give the zone a server block of its own in the Corefile that forwards only to the upstreams which know it.",
-					Caveat: "An order among mixed upstreams (policy sequential) only hides it."},
+				{
+					Text:   "Give the zone a server block of its own in the Corefile that forwards only to the upstreams which know it.",
+					Caveat: "An order among mixed upstreams (policy sequential) only hides it.",
+				},
 				{Text: "No dnsConfig change helps: the pod asks the right server."},
 			},
 		})

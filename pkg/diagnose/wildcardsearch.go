@@ -35,9 +35,11 @@ func (v *view) wildcardFinding(r, test *probe.Resolution, domain string) probe.F
 		},
 		Remedies: []probe.Remedy{
 			{Text: fmt.Sprintf("Take %s out of the node's resolv.conf (kubelet resolvConf), or drop the wildcard.", bare(domain))},
-			{Text: fmt.Sprintf("For this workload alone: dnsPolicy None with nameserver %s, the cluster's search domains and ndots %d written out.",
-				listOr(v.run.Settings.Nameservers, "of the cluster"), v.run.Settings.Ndots),
-				Caveat: "A lower ndots helps only hosts with at least that many dots."},
+			{
+				Text: fmt.Sprintf("For this workload alone: dnsPolicy None with nameserver %s, the cluster's search domains and ndots %d written out.",
+					listOr(v.run.Settings.Nameservers, "of the cluster"), v.run.Settings.Ndots),
+				Caveat: "A lower ndots helps only hosts with at least that many dots.",
+			},
 		},
 	}
 	if own == nil || own.Outcome != probe.OK || shareAddress(r, own) {

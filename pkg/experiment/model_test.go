@@ -34,12 +34,8 @@ func (p *place) system() resolver.System {
 
 func (p *place) settings() probe.Settings { return engine.Settings(p.system(), glibc, "target") }
 
-func (p *place) resolve(host string, v probe.Variant) probe.Resolution {
-	p.t.Helper()
-	if err := p.world.Check(); err != nil {
-		p.t.Fatal(err)
-	}
-	e := engine.Engine{
+func (p *place) engine() *engine.Engine {
+	return &engine.Engine{
 		System:   func(context.Context) (resolver.System, error) { return p.system(), nil },
 		Resolver: glibc,
 		NewNetwork: func(ctx context.Context) (resolver.Network, error) {
@@ -47,7 +43,14 @@ func (p *place) resolve(host string, v probe.Variant) probe.Resolution {
 		},
 		Source: probe.Measured,
 	}
-	r, err := e.Resolve(p.t.Context(), "r-"+host+v.Label(), probe.Ask{Host: host, Variant: v}, func(probe.Event) {})
+}
+
+func (p *place) resolve(host string, v probe.Variant) probe.Resolution {
+	p.t.Helper()
+	if err := p.world.Check(); err != nil {
+		p.t.Fatal(err)
+	}
+	r, err := p.engine().Resolve(p.t.Context(), "r-"+host+v.Label(), probe.Ask{Host: host, Variant: v}, func(probe.Event) {})
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -83,6 +86,7 @@ func servers(addrs ...string) []simnet.Server {
 const podConf = "search shop.svc.cluster.local svc.cluster.local cluster.local\nnameserver 198.19.0.10\noptions ndots:5\n"
 
 func classicPlace(t *testing.T) *place {
+	t.Helper()
 	return &place{t: t, conf: podConf, world: simnet.World{
 		Servers: servers("198.19.0.10"), Delay: time.Millisecond,
 		Rules: []simnet.Rule{

@@ -114,7 +114,7 @@ func TestValuesStandForAll(t *testing.T) {
 		for _, dots := range names {
 			in = append(in, tried(strings.Repeat("a.", dots)+"a", probe.OK, "+x."))
 		}
-		for now := 0; now <= 15; now++ {
+		for now := range 16 {
 			values := ndotsValues(probe.Settings{Ndots: now, Search: []string{"svc.cluster.local"}}, in, nil)
 			seen := map[string]bool{}
 			if now >= 1 {

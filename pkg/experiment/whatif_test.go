@@ -16,8 +16,8 @@ import (
 )
 
 // Resolve makes a place a Prober.
-func (p *place) Resolve(_ context.Context, ask probe.Ask) (probe.Resolution, error) {
-	return p.resolve(ask.Host, ask.Variant), nil
+func (p *place) Resolve(ctx context.Context, ask probe.Ask) (probe.Resolution, error) {
+	return p.engine().Resolve(ctx, "r-"+ask.Host+ask.Variant.Label(), ask, func(probe.Event) {})
 }
 
 // counting is a Prober that remembers what it was asked, and can fail or end a context at the nth ask.
@@ -62,6 +62,7 @@ func rows(table *Table) string {
 }
 
 func withLedgerCore(t *testing.T) *place {
+	t.Helper()
 	p := classicPlace(t)
 	p.world.Rules = append(p.world.Rules,
 		simnet.Rule{Name: "ledger.core.svc.cluster.local", Type: probe.TypeA, Do: actions(t, "a:10.96.44.7")},

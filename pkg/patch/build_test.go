@@ -192,27 +192,32 @@ func TestKindsOfOwners(t *testing.T) {
 		path, command, undo, effect string
 	}{
 		{
-			probe.Owner{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db", Replicas: replicas(1)}, template,
+			probe.Owner{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db", Replicas: replicas(1)},
+			template,
 			"kubectl -n shop patch statefulset db --type strategic -p ", "kubectl -n shop rollout undo statefulset/db", "the StatefulSet rolls its 1 pod, one after the other",
 		},
 		{
-			probe.Owner{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "agent"}, template,
+			probe.Owner{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "agent"},
+			template,
 			"kubectl -n shop patch daemonset agent --type strategic -p ", "kubectl -n shop rollout undo daemonset/agent", "the DaemonSet rolls its pods, node by node",
 		},
 		{
-			probe.Owner{APIVersion: "batch/v1", Kind: "CronJob", Name: "bill"}, "spec.jobTemplate.spec.template.spec",
+			probe.Owner{APIVersion: "batch/v1", Kind: "CronJob", Name: "bill"},
+			"spec.jobTemplate.spec.template.spec",
 			"kubectl -n shop patch cronjob bill --type strategic -p ",
 			`kubectl -n shop patch cronjob bill --type strategic -p '{"spec":{"jobTemplate":{"spec":{"template":{"spec":{"dnsConfig":null}}}}}}'`,
 			"the CronJob's next Job gets it",
 		},
 		{
-			probe.Owner{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "rs", Replicas: replicas(2)}, template,
+			probe.Owner{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "rs", Replicas: replicas(2)},
+			template,
 			"kubectl -n shop patch replicaset rs --type strategic -p ",
 			`kubectl -n shop patch replicaset rs --type strategic -p '{"spec":{"template":{"spec":{"dnsConfig":null}}}}'`,
 			"only new pods of the ReplicaSet get it",
 		},
 		{
-			probe.Owner{APIVersion: "v1", Kind: "ReplicationController", Name: "rc"}, template,
+			probe.Owner{APIVersion: "v1", Kind: "ReplicationController", Name: "rc"},
+			template,
 			"kubectl -n shop patch replicationcontroller rc --type strategic -p ",
 			`kubectl -n shop patch replicationcontroller rc --type strategic -p '{"spec":{"template":{"spec":{"dnsConfig":null}}}}'`,
 			"only new pods of the ReplicationController get it",
@@ -220,7 +225,8 @@ func TestKindsOfOwners(t *testing.T) {
 		{probe.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "once"}, template, "", "", "the pod template of a Job cannot be changed"},
 		{probe.Owner{APIVersion: "v1", Kind: "Pod", Name: "alone"}, "spec", "", "", "the dnsConfig of a pod cannot be changed"},
 		{
-			probe.Owner{APIVersion: "argoproj.io/v1alpha1", Kind: "Rollout", Name: "web"}, template, "", "",
+			probe.Owner{APIVersion: "argoproj.io/v1alpha1", Kind: "Rollout", Name: "web"},
+			template, "", "",
 			"put this into the pod template of the Rollout (assumed at spec.template.spec)",
 		},
 		// The same word in another API group is another kind.
@@ -267,14 +273,13 @@ func TestCommandMeansTheSameToAShell(t *testing.T) {
 	}
 	odd := []Option{{Name: "it's", Value: value("$(touch x) `id` \\ \" ; rm -rf <&>")}, {Name: "new\nline"}}
 	w := deployment(&DNSConfig{Options: odd})
-	p := build(t, w, 2)
 	for _, owner := range []string{"Deployment", "CronJob"} {
 		w := w
 		w.Owner.Kind = owner
 		if owner == "CronJob" {
 			w.Owner.APIVersion = "batch/v1"
 		}
-		p = build(t, w, 2)
+		p := build(t, w, 2)
 		for _, command := range []string{p.Command, p.Undo} {
 			if strings.Contains(command, "\n") {
 				t.Errorf("more than one line: %q", command)
@@ -481,8 +486,12 @@ func TestPodWithoutOwner(t *testing.T) {
 // TestDiffLeadsFromOneToTheOther takes the diff at its word.
 func TestDiffLeadsFromOneToTheOther(t *testing.T) {
 	lists := [][]Option{
-		nil, {{Name: "a"}}, {{Name: "ndots", Value: value("5")}}, {{Name: "a"}, {Name: "ndots", Value: value("1")}, {Name: "b", Value: value("x")}},
-		{{Name: "ndots"}, {Name: "ndots", Value: value("2")}, {Name: "z"}}, {{Name: "b"}, {Name: "a"}, {Name: "b"}},
+		nil,
+		{{Name: "a"}},
+		{{Name: "ndots", Value: value("5")}},
+		{{Name: "a"}, {Name: "ndots", Value: value("1")}, {Name: "b", Value: value("x")}},
+		{{Name: "ndots"}, {Name: "ndots", Value: value("2")}, {Name: "z"}},
+		{{Name: "b"}, {Name: "a"}, {Name: "b"}},
 	}
 	for _, list := range lists {
 		p := build(t, deployment(&DNSConfig{Options: list}), 2)

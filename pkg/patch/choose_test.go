@@ -53,50 +53,61 @@ var choices = map[string]struct {
 }{
 	"screens.md: ndots:1 would make ledger.core leave the cluster": {
 		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledger, ledgerCore}},
-		[]Candidate{after(1, stripeAsIs, ledger, ledgerCore1), after(2, stripeAsIs, ledger, ledgerCore)}, 2,
+		[]Candidate{after(1, stripeAsIs, ledger, ledgerCore1), after(2, stripeAsIs, ledger, ledgerCore)},
+		2,
 	},
 	"a leaving name weighs more than queries": {
 		Situation{5, zone, []probe.Resolution{stripe, walked("a.b", []string{"a.b.ec2.internal", "a.b"}, "203.0.113.8")}, []probe.Resolution{ledgerCore}},
 		[]Candidate{
 			after(1, stripeAsIs, walked("a.b", []string{"a.b"}, "203.0.113.8"), ledgerCore1),
 			after(2, stripeAsIs, walked("a.b", []string{"a.b.ec2.internal", "a.b"}, "203.0.113.8"), ledgerCore),
-		}, 2,
+		},
+		2,
 	},
 	"it cannot be avoided": {
 		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
-		[]Candidate{after(1, stripeAsIs, ledgerCore1)}, 1,
+		[]Candidate{after(1, stripeAsIs, ledgerCore1)},
+		1,
 	},
 	"the nearest of equals": {
 		Situation{5, zone, []probe.Resolution{stripe}, nil},
-		[]Candidate{after(1, stripeAsIs), after(2, stripeAsIs)}, 2,
+		[]Candidate{after(1, stripeAsIs), after(2, stripeAsIs)},
+		2,
 	},
 	"a name would break (O02, musl)": {
 		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
-		[]Candidate{after(2, stripeAsIs, walked("ledger.core", []string{"ledger.core"})), after(3, stripeAsIs, ledgerCore)}, 3,
+		[]Candidate{after(2, stripeAsIs, walked("ledger.core", []string{"ledger.core"})), after(3, stripeAsIs, ledgerCore)},
+		3,
 	},
 	"every value breaks a name": {
 		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
-		[]Candidate{after(2, stripeAsIs, walked("ledger.core", []string{"ledger.core"}))}, 0,
+		[]Candidate{after(2, stripeAsIs, walked("ledger.core", []string{"ledger.core"}))},
+		0,
 	},
 	"a name would get another address (O26)": {
 		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
-		[]Candidate{after(1, stripeAsIs, walked("ledger.core", []string{"ledger.core"}, "198.51.100.77"))}, 0,
+		[]Candidate{after(1, stripeAsIs, walked("ledger.core", []string{"ledger.core"}, "198.51.100.77"))},
+		0,
 	},
 	"addresses of the same name rotate": {
 		Situation{5, zone, []probe.Resolution{stripe}, nil},
-		[]Candidate{after(2, walked("api.stripe.com", []string{"api.stripe.com"}, "203.0.113.99"))}, 2,
+		[]Candidate{after(2, walked("api.stripe.com", []string{"api.stripe.com"}, "203.0.113.99"))},
+		2,
 	},
 	"a name was not tried": {
 		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
-		[]Candidate{after(2, stripeAsIs)}, 0,
+		[]Candidate{after(2, stripeAsIs)},
+		0,
 	},
 	"a name has not ended": {
 		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
-		[]Candidate{after(2, stripeAsIs, probe.Resolution{Host: "ledger.core"})}, 0,
+		[]Candidate{after(2, stripeAsIs, probe.Resolution{Host: "ledger.core"})},
+		0,
 	},
 	"already healthy": {
 		Situation{2, zone, []probe.Resolution{stripeAsIs}, []probe.Resolution{ledgerCore}},
-		[]Candidate{after(1, stripeAsIs, ledgerCore1), after(3, stripe, ledgerCore)}, 0,
+		[]Candidate{after(1, stripeAsIs, ledgerCore1), after(3, stripe, ledgerCore)},
+		0,
 	},
 	"the value in force is no change": {
 		Situation{5, zone, []probe.Resolution{stripe}, nil}, []Candidate{after(5, stripeAsIs)}, 0,
@@ -106,11 +117,13 @@ var choices = map[string]struct {
 	},
 	"the others lose more than the host gains": {
 		Situation{5, zone, []probe.Resolution{walked("x.y", []string{"x.y.ec2.internal", "x.y"}, "203.0.113.8")}, []probe.Resolution{ledgerCore}},
-		[]Candidate{after(1, walked("x.y", []string{"x.y"}, "203.0.113.8"), ledgerCore1)}, 0,
+		[]Candidate{after(1, walked("x.y", []string{"x.y"}, "203.0.113.8"), ledgerCore1)},
+		0,
 	},
 	"a host that does not exist needs no patch": {
 		Situation{5, zone, []probe.Resolution{walked("nowhere.example", []string{"nowhere.example.cluster.local", "nowhere.example"})}, nil},
-		[]Candidate{after(1, walked("nowhere.example", []string{"nowhere.example", "nowhere.example.cluster.local"}))}, 0,
+		[]Candidate{after(1, walked("nowhere.example", []string{"nowhere.example", "nowhere.example.cluster.local"}))},
+		0,
 	},
 	"ndots too low: a higher value helps": {
 		Situation{1, zone, []probe.Resolution{ledgerCore1}, []probe.Resolution{ledger}}, []Candidate{after(2, ledgerCore, ledger)}, 2,
