@@ -79,6 +79,8 @@ func Role(namespace string) string {
 		}
 		fmt.Fprintf(&b, "- apiGroups: [\"\"]\n  resources: [%q]\n  verbs: [%s]\n", resource, quoted(verbs))
 	}
+	b.WriteString("# Not needed, but then a container that cannot start says why at once.\n")
+	b.WriteString("- apiGroups: [\"\"]\n  resources: [\"events\"]\n  verbs: [\"list\", \"watch\"]\n")
 	return b.String()
 }
 

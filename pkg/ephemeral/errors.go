@@ -112,7 +112,7 @@ const reasonTimeout = "Timeout"
 // NextStep is what to do about it.
 func (e *StartError) NextStep() string {
 	switch e.Reason {
-	case "ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "RegistryUnavailable", "ImageInspectError":
+	case "ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "RegistryUnavailable", "ImageInspectError", "InspectFailed":
 		return fmt.Sprintf("give an image that this node can pull: --image REGISTRY/dnsprobe-agent:TAG (tried %s)", e.Image)
 	case reasonTimeout:
 		return fmt.Sprintf("see the pod's events: kubectl -n %s describe pod %s", e.Namespace, e.Pod)

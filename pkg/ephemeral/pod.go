@@ -93,8 +93,15 @@ func addition(pod *corev1.Pod, c *corev1.EphemeralContainer) ([]byte, error) {
 // Wait waits until a pod's ephemeral container runs. It tells say what the kubelet is doing, and ends with a *StartError as
 // soon as the kubelet says that it will not work, or after limit.
 func Wait(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, container string, limit time.Duration, say func(string)) error {
-	bounded, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
+	timed, stop := context.WithTimeout(ctx, limit)
+	defer stop()
+	bounded, fail := context.WithCancelCause(timed)
+	defer fail(nil)
+	go func() {
+		if err := firstFailure(bounded, client, pod, container); err != nil {
+			fail(err)
+		}
+	}()
 	last := ""
 	step := func(p *corev1.Pod) (bool, error) {
 		running, doing, err := Progress(p, container)
@@ -107,6 +114,9 @@ func Wait(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, con
 	err := follow(bounded, client, pod, step)
 	if err == nil || ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err)
+	}
+	if failed, ok := errors.AsType[*StartError](context.Cause(bounded)); ok {
+		return failed
 	}
 	if errors.Is(err, context.DeadlineExceeded) {
 		return &StartError{

@@ -107,6 +107,48 @@ func TestWaitEndsWithTheKubeletsReason(t *testing.T) {
 	}
 }
 
+func TestWaitHearsTheKubeletsEventBeforeTheStatusSaysSo(t *testing.T) {
+	pod := testPod(withProbe("dnsprobe-a", new(waiting("ContainerCreating", ""))), func(p *corev1.Pod) { p.UID = "this" })
+	client := watching()
+	event := func(uid types.UID, kind, reason, message string) *corev1.Event {
+		return &corev1.Event{InvolvedObject: corev1.ObjectReference{UID: uid}, Type: kind, Reason: reason, Message: message}
+	}
+	client.PrependWatchReactor("events", func(a clienttesting.Action) (bool, watch.Interface, error) {
+		restrictions := a.(clienttesting.WatchAction).GetWatchRestrictions().Fields.String()
+		if restrictions != "involvedObject.fieldPath=spec.ephemeralContainers{dnsprobe-a},involvedObject.name=payments" {
+			t.Errorf("watched %s", restrictions)
+		}
+		w := watch.NewFakeWithChanSize(4, false)
+		w.Add(event("this", corev1.EventTypeNormal, "Pulling", "Pulling image"))
+		w.Add(event("an earlier pod of this name", corev1.EventTypeWarning, "Failed", "Error: RunContainerError"))
+		w.Add(event("this", corev1.EventTypeWarning, "Failed", `Failed to pull image "x": not found`))
+		return true, w, nil
+	})
+	err := Wait(t.Context(), client, pod, "dnsprobe-a", time.Minute, func(string) {})
+	e, ok := errors.AsType[*StartError](err)
+	if !ok || e.Reason != "ErrImagePull" || e.Message != "not found" || !strings.Contains(e.NextStep(), "tried registry.example/dnsprobe-agent:v1") {
+		t.Errorf("error %v", err)
+	}
+}
+
+func TestWhatEventsOfAContainerMean(t *testing.T) {
+	for name, tt := range map[string]struct{ kind, reason, message, want string }{
+		"pulling":           {"Normal", "Pulling", "Pulling image", ""},
+		"pull failed":       {"Warning", "Failed", `Failed to pull image "x": 404`, "ErrImagePull"},
+		"config":            {"Warning", "Failed", "Error: container has runAsNonRoot and image will run as root", "container has runAsNonRoot and image will run as root"},
+		"never pull":        {"Warning", "ErrImageNeverPull", "Container image is not present", "ErrImageNeverPull"},
+		"bad name":          {"Warning", "InspectFailed", "Failed to apply default image tag", "InspectFailed"},
+		"trying again":      {"Warning", "BackOff", "Back-off pulling image", ""},
+		"something else":    {"Warning", "Unhealthy", "Error: x", ""},
+		"failed, no reason": {"Warning", "Failed", "Error: ", "Failed"},
+	} {
+		got := failure(&corev1.Event{Type: tt.kind, Reason: tt.reason, Message: tt.message})
+		if (got == nil) != (tt.want == "") || got != nil && got.Reason != tt.want {
+			t.Errorf("%s: %+v, want %q", name, got, tt.want)
+		}
+	}
+}
+
 func TestWaitHasALimitAndSaysWhatWasLastKnown(t *testing.T) {
 	client := watching()
 	client.PrependReactor("list", "events", func(clienttesting.Action) (bool, runtime.Object, error) {
