@@ -91,8 +91,13 @@ func TestExplainReadsOtherFiles(t *testing.T) {
 
 func TestExplainRefuses(t *testing.T) {
 	for _, args := range [][]string{
-		{"explain"}, {"explain", "x"}, {"explain", "x", "--resolv-conf", "-", "--exists", "x"}, {"explain", "x", "--resolv-conf", "-", "--exists", "x=nowhere"},
-		{"explain", "x", "--scenario", "nope"}, {"explain", "x", "--resolv-conf", "-", "--libc", "bsd"}, {"explain", "http://x/y", "--resolv-conf", "-"},
+		{"explain"},
+		{"explain", "x"},
+		{"explain", "x", "--resolv-conf", "-", "--exists", "x"},
+		{"explain", "x", "--resolv-conf", "-", "--exists", "x=nowhere"},
+		{"explain", "x", "--scenario", "nope"},
+		{"explain", "x", "--resolv-conf", "-", "--libc", "bsd"},
+		{"explain", "http://x/y", "--resolv-conf", "-"},
 	} {
 		if code, _, errOut := command(t, podResolvConf, args...); code != ExitUsage || !strings.HasPrefix(errOut, "error: ") {
 			t.Errorf("%v: exit code %d\n%s", args, code, errOut)

@@ -82,10 +82,18 @@ func TestLocalFollowsTheFlags(t *testing.T) {
 		want probe.Resolver
 	}{
 		{"detected", asking{}, detected, detected},
-		{"same libc", asking{libc: probe.Glibc}, detected,
-			probe.Resolver{Libc: probe.Glibc, Version: "2.41", Build: "2.41-1", Source: probe.SourceFlag, Why: "--libc says so; the version was detected: read"}},
-		{"version", asking{libc: probe.Glibc, libcVersion: "2.31"}, detected,
-			probe.Resolver{Libc: probe.Glibc, Version: "2.31", Source: probe.SourceFlag, Why: "--libc says so"}},
+		{
+			"same libc",
+			asking{libc: probe.Glibc},
+			detected,
+			probe.Resolver{Libc: probe.Glibc, Version: "2.41", Build: "2.41-1", Source: probe.SourceFlag, Why: "--libc says so; the version was detected: read"},
+		},
+		{
+			"version",
+			asking{libc: probe.Glibc, libcVersion: "2.31"},
+			detected,
+			probe.Resolver{Libc: probe.Glibc, Version: "2.31", Source: probe.SourceFlag, Why: "--libc says so"},
+		},
 	} {
 		if got := chosen(c.a, c.from); got != c.want {
 			t.Errorf("%s: %+v", c.name, got)

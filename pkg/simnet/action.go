@@ -99,6 +99,8 @@ func (a Action) String() string {
 		return "delay:" + a.Delay.String()
 	case ActLoss:
 		return "loss:" + strconv.FormatFloat(a.P, 'g', -1, 64)
+	case ActNoData, ActNXDomain, ActLame, ActHeader, ActBadID, ActBadQuestion, ActTC, ActNoSOA, ActDrop, ActClose, ActReset:
+		// The kind says it all.
 	}
 	return string(a.Kind)
 }

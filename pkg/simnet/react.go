@@ -149,6 +149,8 @@ func (b *builder) apply(st *State, a Action, r *Reaction) {
 			Name: b.owner, Type: resolver.TypeCNAME, Class: resolver.ClassIN, TTL: b.ttl, Target: target, Data: target,
 		})
 		b.owner = target
+	case ActNoData:
+		// That is what a reply without records is.
 	case ActNXDomain:
 		b.rcode = resolver.RcodeNXDomain
 	case ActRcode:

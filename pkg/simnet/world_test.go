@@ -14,9 +14,19 @@ func TestGlob(t *testing.T) {
 		pattern, text string
 		want          bool
 	}{
-		{"x.y", "x.y", true}, {"x.y", "x.yz", false}, {"*", "", true}, {"*", "a.b", true}, {"x.y.shop.*", "x.y.shop.svc.cluster.local", true},
-		{"x.y.shop.*", "x.y.shop", false}, {"*.local", "a.b.local", true}, {"*.local", "local", false}, {"a*b*c", "a.b.b.c", true},
-		{"a*b*c", "a.b.b", false}, {"", "", true}, {"", "x", false}, {"**", "x", true},
+		{"x.y", "x.y", true},
+		{"x.y", "x.yz", false},
+		{"*", "", true},
+		{"*", "a.b", true},
+		{"x.y.shop.*", "x.y.shop.svc.cluster.local", true},
+		{"x.y.shop.*", "x.y.shop", false},
+		{"*.local", "a.b.local", true},
+		{"*.local", "local", false},
+		{"a*b*c", "a.b.b.c", true},
+		{"a*b*c", "a.b.b", false},
+		{"", "", true},
+		{"", "x", false},
+		{"**", "x", true},
 	} {
 		if got := glob(c.pattern, c.text); got != c.want {
 			t.Errorf("glob(%q, %q) = %v", c.pattern, c.text, got)
