@@ -72,7 +72,8 @@ var mayImport = map[string][]string{
 	"pkg/view":           {"pkg/probe", "pkg/printable"},
 	"pkg/view/viewtest":  {"pkg/probe", "pkg/resolvconf"},
 	"pkg/report":         {"pkg/view", "pkg/patch", "pkg/diagnose", "pkg/probe", "pkg/resolvconf", "pkg/printable"},
-	"pkg/tui":            {"pkg/view", "pkg/report", "pkg/patch", "pkg/diagnose", "pkg/probe", "pkg/resolvconf", "pkg/printable"},
+	"pkg/tui":            {"pkg/view", "pkg/tui/quiet", "pkg/report", "pkg/patch", "pkg/diagnose", "pkg/probe", "pkg/resolvconf", "pkg/printable"},
+	"pkg/tui/quiet":      {},
 	"pkg/cluster":        {"pkg/probe", "pkg/patch"},
 	"pkg/ephemeral":      {"pkg/probe", "pkg/session", "internal/version", "pkg/cluster"},
 }

@@ -416,3 +416,21 @@ func TestListenGathersAndEnds(t *testing.T) {
 		t.Errorf("listen on a cancelled context: %+v", msg)
 	}
 }
+
+// TestScreenInTheDocs keeps the screen that the documentation shows true.
+func TestScreenInTheDocs(t *testing.T) {
+	got := picture(model(t, viewtest.Classic().Events, true, 100, 30))
+	const path = "../../docs/screen.txt"
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got); -update writes it anew:\n%s", path, diff)
+	}
+}
