@@ -130,6 +130,7 @@ func TestParseGlibc(t *testing.T) {
 }
 
 func (want glibcCase) check(t *testing.T, got Config) {
+	t.Helper()
 	if want.servers == "" {
 		want.servers = "127.0.0.2"
 	}

@@ -104,7 +104,7 @@ func JoinLabels(labels []string) string {
 	}
 	var b strings.Builder
 	for _, label := range labels {
-		for i := 0; i < len(label); i++ {
+		for i := range len(label) {
 			escapeByte(&b, label[i], true)
 		}
 		b.WriteByte('.')
@@ -134,7 +134,7 @@ func ShowName(text string) string {
 		cut = cut[:maxShown]
 	}
 	var b strings.Builder
-	for i := 0; i < len(cut); i++ {
+	for i := range len(cut) {
 		escapeByte(&b, cut[i], false)
 	}
 	if len(cut) < len(text) {
@@ -167,7 +167,7 @@ func EqualFoldASCII(a, b string) bool {
 	if len(a) != len(b) {
 		return false
 	}
-	for i := 0; i < len(a); i++ {
+	for i := range len(a) {
 		if lowerByte(a[i]) != lowerByte(b[i]) {
 			return false
 		}
@@ -186,7 +186,7 @@ func lowerByte(c byte) byte {
 // The root is a host name. Source: glibc resolv/res-name-checking.c, __res_binary_hnok.
 func IsHostName(labels []string) bool {
 	for _, label := range labels {
-		for i := 0; i < len(label); i++ {
+		for i := range len(label) {
 			if !isHostByte(label[i]) {
 				return false
 			}

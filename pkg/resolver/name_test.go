@@ -74,8 +74,15 @@ func TestSameName(t *testing.T) {
 		a, b string
 		want bool
 	}{
-		{"A.Test", "a.test.", true}, {"a.test", "b.test", false}, {"a", "a.a", false}, {`a\.b`, "a.b", false}, {`\097`, "A", true},
-		{"..", "..", false}, {"", ".", true}, {"é", "É", false}, {"a\x00", "A\x00", true},
+		{"A.Test", "a.test.", true},
+		{"a.test", "b.test", false},
+		{"a", "a.a", false},
+		{`a\.b`, "a.b", false},
+		{`\097`, "A", true},
+		{"..", "..", false},
+		{"", ".", true},
+		{"é", "É", false},
+		{"a\x00", "A\x00", true},
 	} {
 		if got := SameName(c.a, c.b); got != c.want {
 			t.Errorf("%q and %q: %v, want %v", c.a, c.b, got, c.want)

@@ -51,6 +51,8 @@ type System struct {
 	HostAliases string
 	// Hostname is gethostname() of the pod.
 	Hostname string
+	// Links are the names of the pod's network interfaces; nil when unknown: any name is then taken for one.
+	Links []string
 	// Addresses are the addresses of the pod's interfaces, loopback included.
 	Addresses []netip.Addr
 	// Prefixes are the networks of the interfaces that have Addresses, where known: address and prefix length. glibc's sort

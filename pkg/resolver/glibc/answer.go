@@ -26,7 +26,8 @@ func (c *call) pairAnswer(f *found, buf *scratch) (addressList, status) {
 			return out, tryAgain
 		}
 	}
-	if f.second == nil || st != success && st != notFound && !(st == tryAgain && !c.r.feat.chainParser) {
+	goOn := st == success || st == notFound || st == tryAgain && !c.r.feat.chainParser
+	if f.second == nil || !goOn {
 		return out, st
 	}
 	second := slice(f.second, buf, &out, st != success)

@@ -21,7 +21,10 @@ func (c *call) getaddrinfo() error {
 		return nil
 	}
 	if c.req.Family == resolver.Inet6 && c.req.V4Mapped {
-		c.dropMapped()
+		if c.dropMapped(); len(c.addresses) == 0 {
+			c.code = eaiNoName
+			return nil
+		}
 	}
 	if c.req.CanonName && c.canonical == "" {
 		c.canonical = name
@@ -46,7 +49,7 @@ func (c *call) lookup(name string) (eai, error) {
 	if c.req.IDN && strings.ContainsFunc(name, func(r rune) bool { return r >= 0x80 }) {
 		return eaiIDN, nil
 	}
-	if addr, code, ok := literal(name, c.req, c.r.feat.exactIPv4); ok {
+	if addr, code, ok := literal(name, c.req, c.r.feat.exactIPv4, c.r.sys.Links); ok {
 		c.addresses, c.answeredBy = []netip.Addr{addr}, byLiteral
 		return code, nil
 	}

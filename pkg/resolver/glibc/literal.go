@@ -2,6 +2,7 @@ package glibc
 
 import (
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -10,8 +11,8 @@ import (
 )
 
 // literal follows text_to_binary_address: a host that is an address needs no lookup. ok is false when it is none; an error
-// code can come with ok.
-func literal(host string, req resolver.Request, exactIPv4 bool) (addr netip.Addr, code eai, ok bool) {
+// code can come with ok. links are the names of the interfaces, nil when unknown.
+func literal(host string, req resolver.Request, exactIPv4 bool, links []string) (addr netip.Addr, code eai, ok bool) {
 	if a, rest, is4 := resolvconf.InetAton(host); is4 && (rest == "" || !exactIPv4) {
 		switch {
 		case req.Family != resolver.Inet6:
@@ -37,7 +38,7 @@ func literal(host string, req resolver.Request, exactIPv4 bool) (addr netip.Addr
 	}
 	named := a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast() || a.IsInterfaceLocalMulticast()
 	switch {
-	case named && isInterfaceName(zone):
+	case named && isInterfaceName(zone) && (links == nil || slices.Contains(links, zone)):
 		return a.WithZone(zone), eaiOK, true
 	case isZoneNumber(zone):
 		return a.WithZone(zone), eaiOK, true
@@ -45,8 +46,7 @@ func literal(host string, req resolver.Request, exactIPv4 bool) (addr netip.Addr
 	return netip.Addr{}, eaiNoName, true
 }
 
-// isInterfaceName reports whether a network interface could be called so (IFNAMSIZ is 16). Which ones there are is not
-// known here.
+// isInterfaceName reports whether a network interface could be called so (IFNAMSIZ is 16).
 func isInterfaceName(s string) bool {
 	return s != "" && len(s) < 16 && !strings.ContainsAny(s, "/% \t\n")
 }

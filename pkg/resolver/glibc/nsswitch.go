@@ -104,8 +104,9 @@ var actionNames = map[string]action{"return": stop, "continue": goOn, "merge": m
 // criteria reads `STATUS=action ... ]` and returns what follows.
 func (m *module) criteria(line string) (rest string, ok bool) {
 	for {
-		line, not := strings.CutPrefix(line, "!")
+		var not bool
 		var word string
+		line, not = strings.CutPrefix(line, "!")
 		word, line = cutWord(line)
 		st, known := statusNames[strings.ToLower(word)]
 		line = strings.TrimLeft(line, cSpace)
@@ -128,7 +129,6 @@ func (m *module) criteria(line string) (rest string, ok bool) {
 		if rest, ended := strings.CutPrefix(line, "]"); ended {
 			return rest, true
 		}
-		return m.criteria(line)
 	}
 }
 

@@ -99,7 +99,7 @@ func TestServices(t *testing.T) {
 		{"hosts: files [x=return] dns\n", found, "unspec", "EAI_NONAME"},
 		{"hosts: files [x=return] dns\n", found, "inet", "EAI_SYSTEM"},
 		{"hosts: mdns4_minimal [NOTFOUND=return] dns\n", found, "unspec", pair + "ok 192.0.2.1"},
-		{"hosts: resolve [!SUCCESS=return] dns\n", found, "unspec", "EAI_NONAME"},
+		{"hosts: resolve [!SUCCESS=return] dns\n", found, "unspec", "EAI_SYSTEM"},
 	} {
 		sys := settings("nameserver 127.0.0.2\noptions timeout:1 attempts:1\n")
 		sys.NSSwitch, sys.Hosts = &c.nsswitch, "10.0.0.1 x.y\n"

@@ -102,6 +102,7 @@ func TestObserved(t *testing.T) {
 }
 
 func compareObserved(t *testing.T, o scenario.Observed, rec scenario.Recording) {
+	t.Helper()
 	p := runObserved(t, o, firstServer(o, rec))
 	for _, d := range scenario.Compare(rec.Packets, p.packets) {
 		t.Error(d)

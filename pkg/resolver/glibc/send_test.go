@@ -32,60 +32,134 @@ func TestSend(t *testing.T) {
 		{"one half rejected", ns2, []string{"* AAAA 2 - - servfail", both}, host("x."), "A x. 2; AAAA x. 2; ok 192.0.2.1"},
 		{"the first half rejected", ns2, []string{"* A 2 - - servfail", "* AAAA 2 - - nodata", both}, host("x."), "A x. 2; AAAA x. 2; EAI_NODATA"},
 		{"both rejected", ns2, []string{"* - 2 - - servfail", both}, host("x."), "A x. 2; AAAA x. 2; A x. 3; AAAA x. 3; ok 192.0.2.1 2001:db8::1"},
-		{"rejected and silent", ns2, []string{"* A 2 - - servfail", "* AAAA 2 - - drop", both}, host("x."),
-			"A x. 2; AAAA x. 2; A x. 3@1s; AAAA x. 3@1s; ok 192.0.2.1 2001:db8::1 in 1s"},
+		{
+			"rejected and silent", ns2,
+			[]string{"* A 2 - - servfail", "* AAAA 2 - - drop", both},
+			host("x."),
+			"A x. 2; AAAA x. 2; A x. 3@1s; AAAA x. 3@1s; ok 192.0.2.1 2001:db8::1 in 1s",
+		},
 		{"lame", ns2, []string{"* - 2 - - lame", both}, host("x."), "A x. 2; AAAA x. 2; A x. 3; AAAA x. 3; ok 192.0.2.1 2001:db8::1"},
 		{"a bare header", ns2, []string{"* - 2 - - refused header", both}, host("x."), "A x. 2; AAAA x. 2; A x. 3; AAAA x. 3; ok 192.0.2.1 2001:db8::1"},
-		{"a bare header without an error", ns2, []string{"* - 2 - - nodata header", both}, host("x."),
-			"A x. 2; AAAA x. 2; A x. 3@1s; AAAA x. 3@1s; ok 192.0.2.1 2001:db8::1 in 1s"},
+		{
+			"a bare header without an error", ns2,
+			[]string{"* - 2 - - nodata header", both},
+			host("x."),
+			"A x. 2; AAAA x. 2; A x. 3@1s; AAAA x. 3@1s; ok 192.0.2.1 2001:db8::1 in 1s",
+		},
 		{"a closed port", "nameserver 127.0.0.9\n" + ns1, []string{both}, host("x."), "A x. 9; AAAA x. 9; A x. 2; AAAA x. 2; ok 192.0.2.1 2001:db8::1"},
-		{"a lost AAAA", ns2, []string{"* AAAA 2 - - drop", both}, host("x."),
-			"A x. 2; AAAA x. 2; A x. 2@1s; AAAA x. 2@1s; A x. 2@2s; AAAA x. 2@2s; ok 192.0.2.1 in 3s"},
+		{
+			"a lost AAAA", ns2,
+			[]string{"* AAAA 2 - - drop", both},
+			host("x."),
+			"A x. 2; AAAA x. 2; A x. 2@1s; AAAA x. 2@1s; A x. 2@2s; AAAA x. 2@2s; ok 192.0.2.1 in 3s",
+		},
 		{"a lost A", ns1, []string{"* A - - - drop", both}, host("x."), "A x. 2; AAAA x. 2; A x. 2@1s; A x. 2@2s; EAI_AGAIN in 3s"},
 		{"single-request", ns1 + "options single-request\n", []string{both}, host("x."), "A x. 2; AAAA x. 2; ok 192.0.2.1 2001:db8::1"},
-		{"single-request shares the slot's time", ns1 + "options single-request\n",
-			[]string{"* A - - - a:192.0.2.1 delay:600", "* AAAA - - - aaaa:2001:db8::1 delay:600"}, host("x."),
-			"A x. 2; AAAA x. 2@600ms; A x. 2@1s; AAAA x. 2@1.6s; ok 192.0.2.1 in 2s"},
-		{"single-request and a lost AAAA", ns1 + "options single-request\n", []string{"* AAAA - - - drop", both}, host("x."),
-			"A x. 2; AAAA x. 2; A x. 2@1s; AAAA x. 2@1s; ok 192.0.2.1 in 2s"},
-		{"single-request-reopen and a lost AAAA", ns1 + "options single-request-reopen\n", []string{"* AAAA - - - drop", both}, host("x."),
-			"A x. 2; AAAA x. 2; ok 192.0.2.1 in 1s"},
+		{
+			"single-request shares the slot's time", ns1 + "options single-request\n",
+			[]string{"* A - - - a:192.0.2.1 delay:600", "* AAAA - - - aaaa:2001:db8::1 delay:600"},
+			host("x."),
+			"A x. 2; AAAA x. 2@600ms; A x. 2@1s; AAAA x. 2@1.6s; ok 192.0.2.1 in 2s",
+		},
+		{
+			"single-request and a lost AAAA", ns1 + "options single-request\n",
+			[]string{"* AAAA - - - drop", both},
+			host("x."),
+			"A x. 2; AAAA x. 2; A x. 2@1s; AAAA x. 2@1s; ok 192.0.2.1 in 2s",
+		},
+		{
+			"single-request-reopen and a lost AAAA", ns1 + "options single-request-reopen\n",
+			[]string{"* AAAA - - - drop", both},
+			host("x."),
+			"A x. 2; AAAA x. 2; ok 192.0.2.1 in 1s",
+		},
 		{"single-request and a rejected A", ns1 + "options single-request\n", []string{"* A - - - servfail", both}, host("x."), "A x. 2; A x. 2; EAI_AGAIN"},
-		{"a wrong id", ns1, []string{"* A - - - a:192.0.2.1 badid", both}, host("x."),
-			"A x. 2; AAAA x. 2; A x. 2@1s; A x. 2@2s; EAI_AGAIN in 3s"},
+		{
+			"a wrong id", ns1,
+			[]string{"* A - - - a:192.0.2.1 badid", both},
+			host("x."),
+			"A x. 2; AAAA x. 2; A x. 2@1s; A x. 2@2s; EAI_AGAIN in 3s",
+		},
 		{"a wrong question", ns1 + "options attempts:1\n", []string{"* - - - - a:192.0.2.1 badquestion"}, host("x."), "A x. 2; AAAA x. 2; EAI_AGAIN in 1s"},
-		{"a late reply", ns1, []string{"* - - - - a:192.0.2.1 delay:1200"}, host("x."),
-			"A x. 2; AAAA x. 2; A x. 2@1s; AAAA x. 2@1s; ok 192.0.2.1 in 1.2s"},
-		{"a reply that came while another server was asked", ns2, []string{"* - 2 - - a:192.0.2.1 delay:1500", "* - 3 - - drop"}, host("x."),
-			"A x. 2; AAAA x. 2; A x. 3@1s; AAAA x. 3@1s; A x. 2@2s; AAAA x. 2@2s; ok 192.0.2.1 in 2s"},
-		{"slots of three servers", "nameserver 127.0.0.2\nnameserver 127.0.0.3\nnameserver 127.0.0.4\noptions attempts:1\n", []string{"* - - - - drop"},
-			host("x."), "A x. 2; AAAA x. 2; A x. 3@5s; AAAA x. 3@5s; A x. 4@8s; AAAA x. 4@8s; EAI_AGAIN in 14s"},
+		{
+			"a late reply", ns1,
+			[]string{"* - - - - a:192.0.2.1 delay:1200"},
+			host("x."),
+			"A x. 2; AAAA x. 2; A x. 2@1s; AAAA x. 2@1s; ok 192.0.2.1 in 1.2s",
+		},
+		{
+			"a reply that came while another server was asked", ns2,
+			[]string{"* - 2 - - a:192.0.2.1 delay:1500", "* - 3 - - drop"},
+			host("x."),
+			"A x. 2; AAAA x. 2; A x. 3@1s; AAAA x. 3@1s; A x. 2@2s; AAAA x. 2@2s; ok 192.0.2.1 in 2s",
+		},
+		{
+			"slots of three servers", "nameserver 127.0.0.2\nnameserver 127.0.0.3\nnameserver 127.0.0.4\noptions attempts:1\n",
+			[]string{"* - - - - drop"},
+			host("x."), "A x. 2; AAAA x. 2; A x. 3@5s; AAAA x. 3@5s; A x. 4@8s; AAAA x. 4@8s; EAI_AGAIN in 14s",
+		},
 		{"truncated", ns1, []string{"* A - udp - tc", both}, host("x."), "A x. 2; AAAA x. 2; A x. 2/tcp; AAAA x. 2/tcp; ok 192.0.2.1 2001:db8::1"},
-		{"truncated, the other half lost", ns1, []string{"* A - udp - tc", "* AAAA - udp - drop", both}, host("x."),
-			"A x. 2; AAAA x. 2; A x. 2/tcp; AAAA x. 2/tcp; ok 192.0.2.1 2001:db8::1"},
-		{"truncated, then the next server over tcp", ns2, []string{"* - 2 udp - tc", "* - 2 tcp - drop close", both}, host("x."),
-			"A x. 2; AAAA x. 2; A x. 2/tcp; AAAA x. 2/tcp; A x. 3/tcp; AAAA x. 3/tcp; ok 192.0.2.1 2001:db8::1"},
+		{
+			"truncated, the other half lost", ns1,
+			[]string{"* A - udp - tc", "* AAAA - udp - drop", both},
+			host("x."),
+			"A x. 2; AAAA x. 2; A x. 2/tcp; AAAA x. 2/tcp; ok 192.0.2.1 2001:db8::1",
+		},
+		{
+			"truncated, then the next server over tcp", ns2,
+			[]string{"* - 2 udp - tc", "* - 2 tcp - drop close", both},
+			host("x."),
+			"A x. 2; AAAA x. 2; A x. 2/tcp; AAAA x. 2/tcp; A x. 3/tcp; AAAA x. 3/tcp; ok 192.0.2.1 2001:db8::1",
+		},
 		{"use-vc: an error is final", ns2 + "options use-vc\n", []string{"* - 2 - - servfail", both}, host("x."), "A x. 2/tcp; AAAA x. 2/tcp; EAI_AGAIN"},
-		{"use-vc: a port that is closed", "nameserver 127.0.0.9\n" + ns1 + "options use-vc\n", []string{both}, host("x."),
-			"A x. 2/tcp; AAAA x. 2/tcp; ok 192.0.2.1 2001:db8::1"},
-		{"use-vc: reset twice", ns1 + "options use-vc\n", []string{"* - - - - reset"}, host("x."),
-			"A x. 2/tcp; AAAA x. 2/tcp; A x. 2/tcp; AAAA x. 2/tcp; EAI_AGAIN"},
-		{"use-vc: closed behind one answer", ns1 + "options use-vc\n", []string{"* A - - - a:192.0.2.1 close"}, host("x."),
-			"A x. 2/tcp; AAAA x. 2/tcp; EAI_AGAIN"},
+		{
+			"use-vc: a port that is closed", "nameserver 127.0.0.9\n" + ns1 + "options use-vc\n",
+			[]string{both},
+			host("x."),
+			"A x. 2/tcp; AAAA x. 2/tcp; ok 192.0.2.1 2001:db8::1",
+		},
+		{
+			"use-vc: reset twice", ns1 + "options use-vc\n",
+			[]string{"* - - - - reset"},
+			host("x."),
+			"A x. 2/tcp; AAAA x. 2/tcp; A x. 2/tcp; AAAA x. 2/tcp; EAI_AGAIN",
+		},
+		{
+			"use-vc: closed behind one answer", ns1 + "options use-vc\n",
+			[]string{"* A - - - a:192.0.2.1 close"},
+			host("x."),
+			"A x. 2/tcp; AAAA x. 2/tcp; EAI_AGAIN",
+		},
 		{"use-vc: silence", ns1 + "options use-vc\n", []string{"* - - - - drop"}, host("x."), "A x. 2/tcp; AAAA x. 2/tcp; fail"},
-		{"use-vc, IPv4 alone: a closed connection is no temporary failure", ns1 + "options use-vc\n", []string{"* - - - - drop close"},
-			resolver.Request{Host: "x.", Family: "inet"}, "A x. 2/tcp; EAI_NONAME"},
+		{
+			"use-vc, IPv4 alone: a closed connection is no temporary failure", ns1 + "options use-vc\n",
+			[]string{"* - - - - drop close"},
+			resolver.Request{Host: "x.", Family: "inet"},
+			"A x. 2/tcp; EAI_NONAME",
+		},
 		{"edns0 formerr is final", ns2 + "options edns0\n", []string{"* - 2 - - formerr", both}, host("x."), "A x. 2; AAAA x. 2; EAI_NONAME"},
 		{"no-aaaa", ns1 + "options no-aaaa\n", []string{both}, host("x."), "A x. 2; ok 192.0.2.1"},
 		{"no-aaaa and IPv6", ns1 + "options no-aaaa\n", []string{both}, resolver.Request{Host: "x.", Family: "inet6"}, "A x. 2; EAI_NODATA"},
-		{"no-aaaa, IPv6, nobody answers", ns1 + "options no-aaaa attempts:1\n", []string{"* - - - - drop"},
-			resolver.Request{Host: "x.", Family: "inet6"}, "A x. 2; EAI_NODATA in 1s"},
-		{"no-aaaa, IPv6, an error", ns1 + "options no-aaaa\n", []string{"* - - - - servfail"},
-			resolver.Request{Host: "x.", Family: "inet6"}, "A x. 2; A x. 2; EAI_AGAIN"},
+		{
+			"no-aaaa, IPv6, nobody answers", ns1 + "options no-aaaa attempts:1\n",
+			[]string{"* - - - - drop"},
+			resolver.Request{Host: "x.", Family: "inet6"},
+			"A x. 2; EAI_NODATA in 1s",
+		},
+		{
+			"no-aaaa, IPv6, an error", ns1 + "options no-aaaa\n",
+			[]string{"* - - - - servfail"},
+			resolver.Request{Host: "x.", Family: "inet6"},
+			"A x. 2; A x. 2; EAI_AGAIN",
+		},
 		{"IPv4 alone: an alias without target", ns1, []string{"* - - - - cname:y"}, resolver.Request{Host: "x.", Family: "inet"}, "A x. 2; EAI_NODATA"},
 		{"IPv6 alone: an alias without target", ns1, []string{"* - - - - cname:y"}, resolver.Request{Host: "x.", Family: "inet6"}, "AAAA x. 2; EAI_NONAME"},
-		{"mapped addresses", ns1, []string{"* A - - - a:192.0.2.1", "* - - - - nodata"}, resolver.Request{Host: "x.", Family: "inet6", V4Mapped: true},
-			"AAAA x. 2; A x. 2; ok ::ffff:192.0.2.1"},
+		{
+			"mapped addresses", ns1,
+			[]string{"* A - - - a:192.0.2.1", "* - - - - nodata"},
+			resolver.Request{Host: "x.", Family: "inet6", V4Mapped: true},
+			"AAAA x. 2; A x. 2; ok ::ffff:192.0.2.1",
+		},
 		{"canonical name", ns1, []string{"* - - - - cname:Y.test a:192.0.2.1"}, resolver.Request{Host: "x.", CanonName: true}, "A x. 2; AAAA x. 2; ok 192.0.2.1 (Y.test)"},
 	} {
 		t.Run(c.name, func(t *testing.T) { newModel(t, observedBuild, settings(c.conf), c.rules...).want(c.req, c.want) })
@@ -177,12 +251,14 @@ func (s *scripted) Open(probe.Transport, netip.AddrPort, resolver.OpenOptions) (
 	s.opened++
 	return resolver.Socket(s.opened), s.openErr
 }
+
 func (s *scripted) Send(_ resolver.Socket, _ netip.AddrPort, queries ...resolver.Query) error {
 	if s.sendErr == nil {
 		s.sent = append(s.sent, queries...)
 	}
 	return s.sendErr
 }
+
 func (s *scripted) Poll(deadline time.Time) (resolver.Event, error) {
 	if len(s.events) > 0 && (deadline.IsZero() || !s.events[0].At.After(deadline)) {
 		ev := s.events[0]

@@ -105,10 +105,11 @@ func (d *slot) step(ev resolver.Event) (int, verdict, error) {
 		return n, v, nil
 	case resolver.EventReply:
 		return d.take(ev)
+	default:
+		d.unreachable = true
+		d.giveUp(d.socket.number, lostReason(ev.Err))
+		return d.failed(), done, nil
 	}
-	d.unreachable = true
-	d.giveUp(d.socket.number, lostReason(ev.Err))
-	return d.failed(), done, nil
 }
 
 // connect follows reopen: it opens the server's socket unless an earlier slot left it open.

@@ -20,8 +20,9 @@ func (c *call) lack() lack {
 		return lacksAnswer
 	case hostNoData:
 		return lacksData
+	default:
+		return lacksNothing
 	}
-	return lacksNothing
 }
 
 var pairTypes = []probe.QueryType{probe.TypeA, probe.TypeAAAA}
@@ -49,13 +50,11 @@ func (c *call) services(name string) (eai, error) {
 		m := list[i]
 		c.addresses, c.canonical, c.answeredBy, c.gotIPv6 = nil, "", "", false
 		switch {
-		case m.name != "files" && m.name != "dns" && !m.missing:
-			c.passedOver(m)
-			if m.on[unavail] != goOn {
-				ok = false
+		case m.name != "files" && m.name != "dns":
+			if !m.missing {
+				c.passedOver(m)
 			}
-			continue
-		case m.missing:
+			// A library that cannot be loaded is an internal error, unless a later service knows better.
 			st = c.fail(hostInternal, unavail)
 			noData = lacksNothing
 		case c.req.Family == resolver.Unspec:

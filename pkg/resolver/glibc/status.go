@@ -63,6 +63,7 @@ func (e eai) outcome() probe.Outcome {
 		return probe.NoData
 	case eaiAgain:
 		return probe.Again
+	default:
+		return probe.Fail
 	}
-	return probe.Fail
 }
