@@ -307,7 +307,7 @@ func (p *glibcParser) warn(effect string) {
 func clean(s string) string {
 	cut := shorten(s, maxText)
 	var b strings.Builder
-	for i := 0; i < len(cut); i++ {
+	for i := range len(cut) {
 		if c := cut[i]; c == '\t' || c >= 0x20 && c != 0x7f && c < 0x80 {
 			b.WriteByte(c)
 		} else {

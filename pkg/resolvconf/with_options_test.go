@@ -8,10 +8,16 @@ func TestWithOptions(t *testing.T) {
 		words      []string
 		want       string
 	}{
-		{"replaced in place", "search a\noptions ndots:5 timeout:2\nnameserver 1.1.1.1\n", []string{"ndots:2"},
-			"search a\noptions ndots:2 timeout:2\nnameserver 1.1.1.1\n"},
-		{"added to the last options line", "options ndots:5\noptions\trotate  \nsearch a\n", []string{"use-vc"},
-			"options ndots:5\noptions\trotate use-vc  \nsearch a\n"},
+		{
+			"replaced in place", "search a\noptions ndots:5 timeout:2\nnameserver 1.1.1.1\n",
+			[]string{"ndots:2"},
+			"search a\noptions ndots:2 timeout:2\nnameserver 1.1.1.1\n",
+		},
+		{
+			"added to the last options line", "options ndots:5\noptions\trotate  \nsearch a\n",
+			[]string{"use-vc"},
+			"options ndots:5\noptions\trotate use-vc  \nsearch a\n",
+		},
 		{"a line of its own", "nameserver 1.1.1.1", []string{"ndots:2", "use-vc"}, "nameserver 1.1.1.1\noptions ndots:2 use-vc\n"},
 		{"an empty file", "", []string{"ndots:2"}, "options ndots:2\n"},
 		{"duplicates become one", "options ndots:5 ndots:4\noptions ndots:3 edns0\n", []string{"ndots:2"}, "options ndots:2\noptions edns0\n"},

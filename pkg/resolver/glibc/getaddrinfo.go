@@ -180,7 +180,7 @@ func (c *call) notAnswered(before errno) status {
 
 // isHostName follows __libc_res_hnok.
 func isHostName(name string) bool {
-	for i := 0; i < len(name); i++ {
+	for i := range len(name) {
 		if name[i] <= ' ' || name[i] > '~' {
 			return false
 		}
