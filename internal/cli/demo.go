@@ -50,6 +50,7 @@ SCENARIO is one of: ` + strings.Join(scenario.BuiltinNames(), ", ") + `. FILE is
 			if !c.Flags().Changed("pace") {
 				pace = paceFor(c.Context(), sc, a, o)
 			}
+			o.pace = pace
 			return present(c.Context(), streams, o, modelled(sc, a, pace, probe.Measured, "model"))
 		},
 	}

@@ -62,7 +62,9 @@ type output struct {
 	// save is the file for the event stream; empty for none.
 	save string
 	// title is that of the terminal's window.
-	title  string
+	title string
+	// pace is how many real seconds a second of the run takes, 0 when it runs in real time.
+	pace   float64
 	getenv func(string) string
 }
 
@@ -89,11 +91,8 @@ func (f *outputFlags) complete(streams genericiooptions.IOStreams, hosts []strin
 	return o, nil
 }
 
-// sayer returns where to say what is being done before there is anything to show: to the TUI as a note, else to stderr.
-func (o output) sayer(streams genericiooptions.IOStreams, emit func(probe.Event)) func(string) {
-	if o.format == formatTUI && !o.plain {
-		return func(text string) { emit(probe.Event{Kind: probe.KindNote, Note: text}) }
-	}
+// sayer returns where to say what is being done before there is anything to show: stderr.
+func sayer(streams genericiooptions.IOStreams) func(string) {
 	return func(text string) { fmt.Fprintln(streams.ErrOut, printable.Text(text, printable.MaxText)) }
 }
 
@@ -162,22 +161,33 @@ func (o output) textOptions(out io.Writer) report.Options {
 	return r
 }
 
-// onScreen runs src behind the TUI. Leaving the screen before the end stops src.
+// onScreen runs src behind the TUI. The screen begins with the first event: what is said before, and why there is none, stays
+// on the terminal as text. Leaving the screen before the end stops src.
 func onScreen(ctx context.Context, streams genericiooptions.IOStreams, o output, src source) (probe.Run, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	var (
 		events = make(chan probe.Event, 256)
+		began  = make(chan struct{})
+		once   sync.Once
 		left   atomic.Bool
 		failed error
 	)
+	happened := false
 	go func() {
+		// failed and happened are written before a channel is closed, and read after.
+		defer once.Do(func() { close(began) })
 		defer close(events)
-		failed = src(ctx, func(ev probe.Event) { events <- ev })
+		failed = src(ctx, func(ev probe.Event) {
+			events <- ev
+			once.Do(func() { happened = true; close(began) })
+		})
 	}()
+	if <-began; !happened {
+		return probe.Run{}, failed
+	}
 	run, err := tui.Run(ctx, tui.Options{
 		Events: events, In: streams.In, Out: streams.Out, Title: o.title, Plain: o.plain, Getenv: o.getenv,
-		// failed is written before the channel is closed, and read after.
 		Failed:   func() error { return failed },
 		OnCancel: func() { left.Store(true); cancel() },
 	})

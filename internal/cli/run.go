@@ -120,7 +120,7 @@ func (o runOptions) run(ctx context.Context, streams genericiooptions.IOStreams,
 		return err
 	}
 	return present(ctx, streams, o.output, func(ctx context.Context, emit func(probe.Event)) error {
-		return o.look(ctx, k, emit, o.output.sayer(streams, emit))
+		return o.look(ctx, k, emit, sayer(streams))
 	})
 }
 

@@ -179,7 +179,7 @@ func inPod(t *testing.T, k kube, args ...string) (probe.Run, string, error) {
 		t.Fatal(err)
 	}
 	err = present(t.Context(), streams, o.output, func(ctx context.Context, emit func(probe.Event)) error {
-		return o.look(ctx, k, emit, o.output.sayer(streams, emit))
+		return o.look(ctx, k, emit, sayer(streams))
 	})
 	var run probe.Run
 	if out.Len() > 0 {
