@@ -3,7 +3,6 @@ package tui
 import (
 	"context"
 	"io"
-	"math"
 	"slices"
 	"time"
 
@@ -41,10 +40,10 @@ type cursor struct {
 	index int
 }
 
-// heard is when a resolution was heard of: last by its own clock and by ours, and first by ours.
+// heard is when a resolution was last heard of: by its own clock, and by ours.
 type heard struct {
-	at          probe.Millis
-	when, first time.Time
+	at   probe.Millis
+	when time.Time
 }
 
 // Model is the whole state of the screen. Everything that is shown is a function of it.
@@ -52,6 +51,7 @@ type Model struct {
 	ctx    context.Context
 	events <-chan probe.Event
 	failed func() error
+	pace   float64
 	out    io.Writer
 	tmux   bool
 	title  string
@@ -88,8 +88,11 @@ type Model struct {
 
 func newModel(ctx context.Context, o Options, out io.Writer, colour bool, g view.Glyphs) Model {
 	m := Model{
-		ctx: ctx, events: o.Events, failed: o.Failed, out: out, tmux: o.Getenv("TMUX") != "",
+		ctx: ctx, events: o.Events, failed: o.Failed, pace: o.Pace, out: out, tmux: o.Getenv("TMUX") != "",
 		styles: newStyles(out, colour), glyphs: g, ascii: g == view.ASCII, fold: &probe.Fold{}, heard: map[string]heard{},
+	}
+	if m.pace <= 0 {
+		m.pace = 1
 	}
 	if _, ok := out.(terminal); !ok {
 		// No terminal says how large it is, so no such message will come.
@@ -142,7 +145,7 @@ func (m Model) hear(msg eventsMsg) (tea.Model, tea.Cmd) {
 		}
 		m.fold.Add(ev)
 		if ev.Resolution != "" {
-			m.hearOf(ev, msg.at)
+			m.heard[ev.Resolution] = heard{ev.At, msg.at}
 		}
 		if text := doing(ev); text != "" {
 			m.doing = text
@@ -168,15 +171,6 @@ func (m Model) hear(msg eventsMsg) (tea.Model, tea.Cmd) {
 		return m, nil
 	}
 	return m, listen(m.ctx, m.events, m.failed)
-}
-
-func (m Model) hearOf(ev probe.Event, when time.Time) {
-	h, known := m.heard[ev.Resolution]
-	if !known {
-		h.first = when
-	}
-	h.at, h.when = ev.At, when
-	m.heard[ev.Resolution] = h
 }
 
 // doing says what an event begins, "" for events that begin nothing.
@@ -226,21 +220,9 @@ func (m Model) frame(width int) view.Frame {
 	}
 	f.Elapsed = h.at
 	if f.Live && m.now.After(h.when) {
-		f.Elapsed += probe.Millis(float64(m.now.Sub(h.when)) / m.pace(h))
+		f.Elapsed += probe.Millis(float64(m.now.Sub(h.when)) / m.pace)
 	}
 	return f
-}
-
-// pace is how many of our seconds one second of a resolution takes. Real ones take one; a modelled one may be shown slowly, as
-// slowly as it went so far.
-func (m Model) pace(h heard) float64 {
-	if m.run.Target.Via != "model" {
-		return 1
-	}
-	if h.at <= 0 {
-		return math.Inf(1)
-	}
-	return max(float64(h.when.Sub(h.first))/float64(h.at), 1)
 }
 
 // liveliest is where something happens: the newest attempt, in the end the one that decided.

@@ -42,6 +42,10 @@ func (m Model) screen() []view.Line {
 	lines := m.head()
 	room := m.height - len(lines) - 2
 	middle, from, total := m.middle(room)
+	if total < room && m.height < airy {
+		// There is room for the empty line that low screens go without.
+		middle = append([]view.Line{{}}, middle...)
+	}
 	for len(middle) < room {
 		middle = append(middle, view.Line{})
 	}

@@ -41,6 +41,8 @@ type Options struct {
 	// Plain prints what happens line by line, for screen readers and terminals that cannot move the cursor; TERM=dumb does
 	// the same.
 	Plain bool
+	// Pace is how many real seconds a second of the run takes, so that clocks and bars keep to its time; 0 means 1.
+	Pace float64
 	// Getenv reads the environment: NO_COLOR, TERM, TMUX, LC_ALL, LC_CTYPE, LANG. Nil means os.Getenv.
 	Getenv func(string) string
 }

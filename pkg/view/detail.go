@@ -131,8 +131,11 @@ func came(r *probe.Resolution, a *probe.Attempt, q *probe.Query, t *probe.Transm
 	return line
 }
 
-// kept reports whether a reply had to wait for the other half of its pair, which was sent again.
+// kept reports whether a reply had to wait for the other half of its pair, which alone was sent again.
 func kept(a *probe.Attempt, q *probe.Query, t *probe.Transmission) bool {
+	if q.Transmissions[len(q.Transmissions)-1].Sent > *t.Received {
+		return false
+	}
 	for i := range a.Queries {
 		o := &a.Queries[i]
 		if o.Type == q.Type || len(o.Transmissions) < 2 {

@@ -93,7 +93,7 @@ func what(t *probe.Transmission) string {
 	case t.Use == probe.UseRejected:
 		return t.Reply + " from " + t.Server + " rejected"
 	}
-	return "answered " + t.Reply
+	return "was answered (" + t.Reply + ")"
 }
 
 func givenUp(r *probe.Resolution, a *probe.Attempt, t *probe.Transmission) string {

@@ -49,7 +49,7 @@ func NewTable(run *probe.Run, r *probe.Resolution, f Frame) Table {
 		t.a = max(t.a, t.cell(a, probe.TypeA).width(signs))
 		t.aaaa = max(t.aaaa, t.cell(a, probe.TypeAAAA).width(signs))
 		t.first[i] = lines
-		lines += 1 + len(losses(r, a))
+		lines += 1 + len(t.below(a))
 	}
 	t.first[len(r.Attempts)] = lines
 	t.share(longest)
@@ -147,9 +147,19 @@ func (t Table) Attempt(i int, selected bool) []Line {
 		line = append(line, t.barSpans(a)...)
 	}
 	out := []Line{line.Clip(t.f.Width, t.f.Glyphs.Ellipsis)}
-	for _, text := range losses(t.r, a) {
-		l := Line{S(Plain, strings.Repeat(" ", 2+t.number+2)), S(Bad, text)}
-		out = append(out, l.Clip(t.f.Width, t.f.Glyphs.Ellipsis))
+	return append(out, t.below(a)...)
+}
+
+// below returns what has to be said about losses, below the attempt.
+func (t Table) below(a *probe.Attempt) []Line {
+	texts := losses(t.r, a)
+	if len(texts) == 0 {
+		return nil
+	}
+	indent := 2 + t.number + 2
+	var out []Line
+	for _, text := range texts {
+		out = append(out, Indent(Wrap(Bad, text, max(t.f.Width-indent, 8)), indent)...)
 	}
 	return out
 }
