@@ -54,6 +54,10 @@ func (p Place) files(t *Truth, root *Root, env map[string]string, cwd string) {
 	t.nsswitch(root)
 	text, err := root.Read("etc/gai.conf", maxGaiConf)
 	t.System.GaiConf = t.optional("gai.conf", text, err)
+	// Without the file, what most distributions ship is taken to be there: our own image has none either.
+	if text, err := root.Read("etc/host.conf", maxGaiConf); err == nil {
+		t.System.HostConf = &text
+	}
 	if file := env["HOSTALIASES"]; file != "" {
 		if !path.IsAbs(file) {
 			file = path.Join(cwd, file)
@@ -119,4 +123,7 @@ func (p Place) kernel(t *Truth) {
 	}
 	t.System.Addresses = list
 	t.System.SourceFor = p.SourceFor
+	if p.Interfaces != nil {
+		t.System.Links, t.System.Prefixes = p.Interfaces()
+	}
 }

@@ -20,6 +20,27 @@ func addresses() ([]netip.Addr, error) {
 	return out, nil
 }
 
+// interfaces returns the names of all interfaces, and the networks of their addresses.
+func interfaces() (links []string, prefixes []netip.Prefix) {
+	list, err := net.Interfaces()
+	if err != nil {
+		return nil, nil
+	}
+	for _, i := range list {
+		links = append(links, i.Name)
+		addrs, err := i.Addrs()
+		if err != nil {
+			continue
+		}
+		for _, a := range addrs {
+			if p, err := netip.ParsePrefix(a.String()); err == nil {
+				prefixes = append(prefixes, p)
+			}
+		}
+	}
+	return links, prefixes
+}
+
 // sourceFor returns the source address that the kernel would choose towards dst; invalid when there is no route. To connect
 // a UDP socket sends nothing (as getaddrinfo does it, glibc sysdeps/posix/getaddrinfo.c).
 func sourceFor(dst netip.Addr) netip.Addr {

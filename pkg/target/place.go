@@ -39,13 +39,15 @@ type Place struct {
 	Hostname  func() (string, error)
 	Addresses func() ([]netip.Addr, error)
 	SourceFor func(netip.Addr) netip.Addr
+	// Interfaces returns the names of the interfaces and the networks that they are in; nil when unknown.
+	Interfaces func() (links []string, prefixes []netip.Prefix)
 }
 
 // Pod returns the place in which a probe's container finds its target. container may be empty.
 func Pod(container string) Place {
 	return Place{
 		Proc: "/proc", Own: "/", Self: os.Getpid(), Container: container,
-		Hostname: os.Hostname, Addresses: addresses, SourceFor: sourceFor,
+		Hostname: os.Hostname, Addresses: addresses, SourceFor: sourceFor, Interfaces: interfaces,
 	}
 }
 
@@ -53,7 +55,7 @@ func Pod(container string) Place {
 func Machine() Place {
 	return Place{
 		Proc: "/proc", Own: "/", Self: os.Getpid(), Machine: true, Environ: os.Environ(),
-		Hostname: os.Hostname, Addresses: addresses, SourceFor: sourceFor,
+		Hostname: os.Hostname, Addresses: addresses, SourceFor: sourceFor, Interfaces: interfaces,
 	}
 }
 
