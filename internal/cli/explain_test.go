@@ -9,7 +9,7 @@ import (
 
 const podResolvConf = "search shop.svc.cluster.local svc.cluster.local cluster.local\nnameserver 198.19.0.10\noptions ndots:5\n"
 
-func names(r probe.Resolution) string {
+func walkedNames(r probe.Resolution) string {
 	var list []string
 	for _, a := range r.Attempts {
 		list = append(list, a.Name)
@@ -24,8 +24,8 @@ func TestExplainWalksWithoutAPacket(t *testing.T) {
 	}
 	r := run.Resolutions[0]
 	want := "api.stripe.com.shop.svc.cluster.local. api.stripe.com.svc.cluster.local. api.stripe.com.cluster.local. api.stripe.com."
-	if names(r) != want || r.Source != probe.Predicted || len(r.Addresses) != 2 {
-		t.Errorf("%s (%s, %v)", names(r), r.Source, r.Addresses)
+	if walkedNames(r) != want || r.Source != probe.Predicted || len(r.Addresses) != 2 {
+		t.Errorf("%s (%s, %v)", walkedNames(r), r.Source, r.Addresses)
 	}
 	if run.Settings.Source != "file" || run.Resolver.Source != probe.SourceAssumed || run.Target.Pod != "" || run.Patch != nil {
 		t.Errorf("%+v %+v %+v", run.Settings, run.Resolver, run.Target)
@@ -44,8 +44,8 @@ func TestExplainTakesALibcWithItsVersion(t *testing.T) {
 func TestExplainNamesThatExist(t *testing.T) {
 	file := write(t, "resolv.conf", podResolvConf)
 	run := runOf(t, ExitOK, "", "explain", "ledger.core", "--resolv-conf", file, "--exists", "ledger.core.svc.cluster.local=198.19.40.9,2001:db8::9", "--bare")
-	if r := run.Resolutions[0]; names(r) != "ledger.core.shop.svc.cluster.local. ledger.core.svc.cluster.local." || len(r.Addresses) != 2 {
-		t.Errorf("%s %v", names(r), r.Addresses)
+	if r := run.Resolutions[0]; walkedNames(r) != "ledger.core.shop.svc.cluster.local. ledger.core.svc.cluster.local." || len(r.Addresses) != 2 {
+		t.Errorf("%s %v", walkedNames(r), r.Addresses)
 	}
 	// With --exists, nothing else exists.
 	run = runOf(t, ExitUnresolved, "", "explain", "api.stripe.com", "--resolv-conf", file, "--exists", "x=192.0.2.1", "--bare")
