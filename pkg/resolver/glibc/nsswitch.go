@@ -37,7 +37,12 @@ func modules(text *string, f features) (list []module, ok bool) {
 		return parseServices(line)
 	}
 	list, _ = parseServices(line)
-	for raw := range strings.SplitSeq(*text, "\n") {
+	lines := *text
+	if f.nssStrict {
+		// nss_database_reload_1 drops what follows the last line end.
+		lines = lines[:strings.LastIndexByte(lines, '\n')+1]
+	}
+	for raw := range strings.SplitSeq(lines, "\n") {
 		raw, _, _ = strings.Cut(raw, "\x00")
 		if !f.nssStrict {
 			raw, _, _ = strings.Cut(raw, "#")

@@ -33,9 +33,9 @@ type Resolver struct {
 
 var _ resolver.Resolver = (*Resolver)(nil)
 
-// New returns the resolver of a process that runs with glibc of this version ("2.36") or build ("2.36-9+deb12u14"), and sees
-// sys. An empty or unknown version is taken as the one observed, 2.36-9+deb12u14; versions before 2.26 are followed as 2.26 but
-// for the limits of the search list and the missing reload.
+// New returns the resolver of a process that runs with glibc of this version ("2.31") or build ("2.36-9+deb12u14"), and sees
+// sys. An empty or unknown version, and "2.36" alone, is taken as the one observed, 2.36-9+deb12u14. Versions before 2.26 are
+// followed as 2.26 but for the limits of the search list and the missing reload.
 func New(version string, sys resolver.System) *Resolver {
 	return &Resolver{version: version, feat: featuresOf(version), sys: sys}
 }

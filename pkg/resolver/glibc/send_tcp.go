@@ -23,7 +23,7 @@ func (x *exchange) askTCP(ns int) (int, error) {
 
 // connection is one connection; reset tells that the server reset it while glibc was waiting for a length.
 func (x *exchange) connection(ns int) (n int, reset bool, err error) {
-	x.size = 0
+	x.size, x.errno = 0, errnoNone
 	s, err := x.openSocket(ns, probe.TCP)
 	if err != nil {
 		if connectFailed(err) {

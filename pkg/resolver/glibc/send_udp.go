@@ -148,6 +148,8 @@ func (d *slot) transmit() bool {
 			return false
 		}
 	}
+	// poll said that the socket can be written to, and send_dg then forgets earlier errors.
+	d.errno = errnoNone
 	first, last := d.written, d.written+1
 	if d.pair() && !d.sequential {
 		last = 2

@@ -266,6 +266,8 @@ func (c *call) gethostbyname2(name string) (status, error) {
 			if !m.missing {
 				c.passedOver(m)
 			}
+			// What dlopen leaves behind.
+			c.errno = errnoOther
 			if m.on[unavail] != goOn {
 				break
 			}

@@ -19,7 +19,7 @@ type features struct {
 	filesFirst bool
 	// nssStrict: a broken line makes nsswitch.conf unusable, and comments behind a value are not cut off (2.33).
 	nssStrict bool
-	// chainParser: the parser of replies that follows the CNAME chain and skips strange names (2.37; Debian 12).
+	// chainParser: the parser of replies that follows the CNAME chain and skips strange names (2.37; all of Debian 12).
 	chainParser bool
 	// separateFlags: the fallback to sequential queries is not kept in _res.options, so that it does not end the automatic
 	// reload (2.40, bug 31476; Debian 12).
@@ -31,59 +31,59 @@ type features struct {
 	sequentialReject bool
 }
 
-// delta says in which upstream version a difference appeared, and from which Debian 12 revision (2.36-9+deb12uN) on it was
-// there before; 0 means never.
+// delta says in which upstream version a difference appeared, and whether Debian 12 had it before: from which revision on
+// (2.36-9+deb12uN), with 0 for those without "+deb12u".
 type delta struct {
 	minor  int
+	debian bool
 	deb12u int
 	set    func(*features)
 }
 
-// The first Debian 12 revisions are those that resolvers.md names; they are not each tried here, deb12u14 is.
+// Upstream versions are from glibc's history; Debian's are from its changelog and from the branch that it follows, and its
+// deb12u14 was tried. Other distributions carry some of these changes, too; they are followed as their upstream version.
 var deltas = []delta{
-	{26, 0, func(f *features) { f.reload = true }},
-	{29, 0, func(f *features) { f.nameCheck, f.exactIPv4 = true, true }},
-	{33, 0, func(f *features) { f.nssStrict = true }},
-	{35, 0, func(f *features) { f.filesFirst = true }},
-	{37, 1, func(f *features) { f.chainParser = true }},
-	{40, 9, func(f *features) { f.separateFlags = true }},
-	{41, 9, func(f *features) { f.headerOnly, f.sequentialReject = true, true }},
+	{minor: 26, set: func(f *features) { f.reload = true }},
+	{minor: 29, set: func(f *features) { f.nameCheck, f.exactIPv4 = true, true }},
+	{minor: 33, set: func(f *features) { f.nssStrict = true }},
+	{minor: 35, set: func(f *features) { f.filesFirst = true }},
+	{minor: 37, debian: true, set: func(f *features) { f.chainParser = true }},
+	{minor: 40, debian: true, deb12u: 9, set: func(f *features) { f.separateFlags = true }},
+	{minor: 41, debian: true, deb12u: 9, set: func(f *features) { f.headerOnly, f.sequentialReject = true, true }},
 }
 
-// observedBuild is followed when the version is unknown.
+// observedBuild is followed when the version is unknown. So it is for 2.36 without a build: Debian 12 is where that is met.
 const observedBuild = "2.36-9+deb12u14"
 
 // featuresOf returns the differences of a version ("2.31") or of a distribution's build ("2.36-9+deb12u14").
 func featuresOf(version string) features {
 	v, ok := resolvconf.ParseVersion(version)
-	if !ok {
+	if !ok || version == "2.36" {
 		return featuresOf(observedBuild)
 	}
+	revision, debian := debian12(version)
 	var f features
 	for _, d := range deltas {
-		if v.AtLeast(2, d.minor) || d.deb12u > 0 && debian12Revision(version) >= d.deb12u {
+		if v.AtLeast(2, d.minor) || d.debian && debian && revision >= d.deb12u {
 			d.set(&f)
 		}
 	}
 	return f
 }
 
-// debian12Revision returns N of a build "2.36-9+deb12uN", else 0. Debian's 2.36-9 itself came before all backports.
-func debian12Revision(build string) int {
-	if !strings.HasPrefix(build, "2.36-") {
-		return 0
+// debian12 returns N of a build "2.36-9+deb12uN", 0 for "2.36-9" itself; ok is false for every other build.
+func debian12(build string) (revision int, ok bool) {
+	rest, ok := strings.CutPrefix(build, "2.36-9")
+	if !ok || rest == "" {
+		return 0, ok
 	}
-	_, rest, found := strings.Cut(build, "+deb12u")
-	if !found {
-		return 0
+	if rest, ok = strings.CutPrefix(rest, "+deb12u"); !ok {
+		return 0, false
 	}
 	end := 0
 	for end < len(rest) && rest[end] >= '0' && rest[end] <= '9' {
 		end++
 	}
-	n, err := strconv.Atoi(rest[:end])
-	if err != nil {
-		return 0
-	}
-	return n
+	revision, err := strconv.Atoi(rest[:end])
+	return revision, err == nil
 }
