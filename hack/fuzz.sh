@@ -5,6 +5,6 @@ cd "$(dirname "$0")/.."
 grep -rlE '^func Fuzz' --include='*_test.go' . | sort | while read -r file; do
   for target in $(grep -hoE '^func (Fuzz[A-Za-z0-9]+)' "$file" | cut -d' ' -f2); do
     echo "== $(dirname "$file") $target"
-    go test "$(dirname "$file")" -run '^$' -fuzz "^${target}\$" -fuzztime "${FUZZTIME:-30s}"
+    go test "$(dirname "$file")" -run '^$' -fuzz "^${target}\$" -fuzztime "${FUZZTIME:-30s}" -fuzzminimizetime 10x
   done
 done

@@ -3,3 +3,5 @@
 //
 // It wires the other packages together and decides nothing about DNS.
 package cli
+
+//go:generate go test . -run TestReadmeIsCurrent -update
