@@ -99,14 +99,22 @@ func TestServices(t *testing.T) {
 		{"hosts: files [x=return] dns\n", found, "unspec", "EAI_NONAME"},
 		{"hosts: files [x=return] dns\n", found, "inet", "EAI_SYSTEM"},
 		{"hosts: mdns4_minimal [NOTFOUND=return] dns\n", found, "unspec", pair + "ok 192.0.2.1"},
-		{"hosts: resolve [!SUCCESS=return] dns\n", found, "unspec", "EAI_SYSTEM"},
+		{"hosts: resolve [!SUCCESS=return] dns\n", found, "unspec", "EAI_NONAME"},
+		{"hosts: resolve [!UNAVAIL=return] files myhostname dns\n", found, "unspec", "ok 10.0.0.1"},
+		{"hosts: dns myhostname\n", silent, "unspec", pair + "EAI_NONAME in 1s"},
+		{"hosts: dns myhostname\n", silent, "inet", "A x.y. 2; EAI_NONAME in 1s"},
+		{"hosts: dns myhostname\n", silent, "inet6", "AAAA x.y. 2; EAI_NONAME in 1s"},
+		{"hosts: dns mdns4\n", "- - - - - nodata", "unspec", pair + "EAI_NONAME"},
+		{"hosts: dns nosuch\n", "- - - - - nx", "unspec", pair + "EAI_SYSTEM"},
+		{"hosts: nosuch [UNAVAIL=return] dns\n", found, "unspec", "EAI_SYSTEM"},
+		{"hosts: nosuch dns\n", found, "inet", "A x.y. 2; ok 192.0.2.1"},
 	} {
 		sys := settings("nameserver 127.0.0.2\noptions timeout:1 attempts:1\n")
 		sys.NSSwitch, sys.Hosts = &c.nsswitch, "10.0.0.1 x.y\n"
 		t.Run(fmt.Sprint(strings.TrimSpace(c.nsswitch), " ", c.rule, " ", c.family), func(t *testing.T) {
 			m := newModel(t, observedBuild, sys, c.rule)
 			m.want(resolver.Request{Host: "x.y", Family: c.family}, c.want)
-			if strings.Contains(c.nsswitch, "mdns4") != strings.Contains(m.notes(), "\"mdns4_minimal\" is not followed") {
+			if strings.Contains(c.nsswitch, "mdns4_minimal") != strings.Contains(m.notes(), "\"mdns4_minimal\" is not followed") {
 				t.Errorf("notes: %q", m.notes())
 			}
 		})

@@ -27,9 +27,30 @@ func (c *call) lack() lack {
 
 var pairTypes = []probe.QueryType{probe.TypeA, probe.TypeAAAA}
 
-// passedOver notes services that are not followed.
-func (c *call) passedOver(m module) {
-	c.note("nsswitch.conf: the service %.40q is not followed here, it is taken as not available", m.name)
+// installed are services that come with the line in nsswitch.conf that names them, and what they say of a name that they do
+// not know: not found, or unavailable where a daemon does their work, which no container runs. Their own few names (the host
+// name, *.local) are not followed. Every other library is taken as missing.
+var installed = map[string]status{
+	"myhostname": notFound, "mymachines": notFound, "altfiles": notFound, "db": notFound, "libvirt": notFound, "libvirt_guest": notFound,
+	"resolve": unavail, "mdns": unavail, "mdns4": unavail, "mdns6": unavail, "mdns_minimal": unavail, "mdns4_minimal": unavail,
+	"mdns6_minimal": unavail, "sss": unavail, "ldap": unavail, "nis": unavail, "nisplus": unavail, "wins": unavail,
+}
+
+// passOver is a service that is not followed: its status, and whether it was there at all. A library that cannot be loaded is
+// an internal error, unless a later service knows better.
+func (c *call) passOver(m module) (st status, loaded bool) {
+	switch st, known := installed[m.name]; {
+	case m.missing:
+	case known && st == notFound:
+		c.note("nsswitch.conf: the service %.40q is not followed here, it is taken to find nothing", m.name)
+		return c.fail(hostNotFound, notFound), true
+	case known:
+		c.note("nsswitch.conf: the service %.40q is not followed here, it is taken as not available", m.name)
+		return c.fail(hostNoRecovery, unavail), true
+	default:
+		c.note("nsswitch.conf: the service %.40q is not followed here, it is taken as not installed", m.name)
+	}
+	return c.fail(hostInternal, unavail), false
 }
 
 // outOfRoom reports whether a module wants a larger buffer.
@@ -51,11 +72,10 @@ func (c *call) services(name string) (eai, error) {
 		c.addresses, c.canonical, c.answeredBy, c.gotIPv6 = nil, "", "", false
 		switch {
 		case m.name != "files" && m.name != "dns":
-			if !m.missing {
-				c.passedOver(m)
+			var loaded bool
+			if st, loaded = c.passOver(m); loaded {
+				noData6 = lacksNothing
 			}
-			// A library that cannot be loaded is an internal error, unless a later service knows better.
-			st = c.fail(hostInternal, unavail)
 			noData = lacksNothing
 		case c.req.Family == resolver.Unspec:
 			var err error
@@ -263,12 +283,15 @@ func (c *call) gethostbyname2(name string) (status, error) {
 	}
 	for _, m := range list {
 		if m.name != "files" && m.name != "dns" {
-			if !m.missing {
-				c.passedOver(m)
+			herr := c.herr
+			got, loaded := c.passOver(m)
+			if loaded {
+				st, any = got, true
+			} else {
+				// What dlopen leaves behind.
+				c.herr, c.errno = herr, errnoOther
 			}
-			// What dlopen leaves behind.
-			c.errno = errnoOther
-			if m.on[unavail] != goOn {
+			if m.on[got] == stop {
 				break
 			}
 			continue
