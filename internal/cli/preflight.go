@@ -27,8 +27,9 @@ func newPreflightCommand(streams genericiooptions.IOStreams) *cobra.Command {
 of the pod, what earlier runs have left. It changes nothing.
 
 It exits with 1 when a run could not do its work.`,
-		Example: "  kubectl dnsprobe preflight -n shop deploy/payments",
-		Args:    exactArgs(1),
+		Example:           "  kubectl dnsprobe preflight -n shop deploy/payments",
+		Args:              exactArgs(1),
+		ValidArgsFunction: completeTargets(flags),
 		RunE: func(c *cobra.Command, args []string) error {
 			k, err := connect(flags)
 			if err != nil {

@@ -58,8 +58,9 @@ One ephemeral container is put into the pod, with no more rights than the target
 		Example: `  kubectl dnsprobe pod/payments-7d4 api.stripe.com
   kubectl dnsprobe -n shop deploy/payments api.stripe.com --also ledger --also ledger.core
   kubectl dnsprobe deploy/payments api.stripe.com -o json`,
-		Version: version.String(),
-		Args:    cobra.ArbitraryArgs,
+		Version:           version.String(),
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeTargets(f.kube),
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) == 0 && c.Flags().NFlag() == 0 {
 				return c.Help()

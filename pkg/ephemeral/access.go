@@ -79,10 +79,23 @@ func Role(namespace string) string {
 		}
 		fmt.Fprintf(&b, "- apiGroups: [\"\"]\n  resources: [%q]\n  verbs: [%s]\n", resource, quoted(verbs))
 	}
-	b.WriteString("# Not needed, but then a container that cannot start says why at once.\n")
-	b.WriteString("- apiGroups: [\"\"]\n  resources: [\"events\"]\n  verbs: [\"list\", \"watch\"]\n")
+	b.WriteString(niceToHave)
 	return b.String()
 }
+
+// niceToHave are the rules of the Role without which a run still works, each with what it is good for.
+const niceToHave = `# For targets that are workloads or Services, and for the workload in a patch.
+- apiGroups: [""]
+  resources: ["pods"]
+  verbs: ["list"]
+- apiGroups: ["", "apps", "batch"]
+  resources: ["services", "deployments", "replicasets", "statefulsets", "daemonsets", "jobs", "cronjobs"]
+  verbs: ["get"]
+# For a container that cannot start, to say why at once.
+- apiGroups: [""]
+  resources: ["events"]
+  verbs: ["list", "watch"]
+`
 
 func quoted(words []string) string {
 	q := make([]string, len(words))

@@ -73,6 +73,9 @@ func Judge(s Situation, r Request, name string) (Plan, []*Refusal) {
 		_, target.ID, _ = strings.Cut(status.ContainerID, "://")
 	}
 	plan.Container, plan.Identity = container.Name, target.Identity
+	if s.Namespace != nil {
+		plan.Level = levelText(podSecurity(s.Namespace))
+	}
 
 	want := probeContainer(name, target, r)
 	plan.Reuse, plan.Ended = survey(s.Pod, &want)
@@ -201,7 +204,6 @@ func judgePodSecurity(s Situation, plan *Plan) []*Refusal {
 		return nil
 	}
 	lv := podSecurity(s.Namespace)
-	plan.Level = levelText(lv)
 	after := s.Pod.DeepCopy()
 	after.Spec.EphemeralContainers = append(after.Spec.EphemeralContainers, *plan.Add)
 	why, err := violations(lv, &after.ObjectMeta, &after.Spec)
