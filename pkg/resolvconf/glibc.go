@@ -3,7 +3,6 @@ package resolvconf
 import (
 	"fmt"
 	"net/netip"
-	"strconv"
 	"strings"
 )
 
@@ -22,7 +21,8 @@ const (
 //
 // Source: glibc resolv/res_init.c, res_vinit_1 and res_setoptions; resolv/resolv_conf.c, update_from_conf.
 func ParseGlibc(text string, in Inputs) Config {
-	p := glibcParser{version: AssumedGlibc, config: Config{SearchFrom: SearchFromNothing, Ndots: 1, TimeoutSeconds: 5, Attempts: 2}}
+	p := glibcParser{version: AssumedGlibc}
+	p.config = Config{SearchFrom: SearchFromNothing, Ndots: 1, TimeoutSeconds: 5, Attempts: 2}
 	if v, ok := ParseVersion(in.Version); ok {
 		p.version = v
 	}
@@ -39,11 +39,8 @@ func ParseGlibc(text string, in Inputs) Config {
 }
 
 type glibcParser struct {
+	reader
 	version Version
-	config  Config
-	// line and text are where the parser is, for warnings; 0 outside of the file.
-	line int
-	text string
 	// searchSet is set by LOCALDOMAIN, which the file cannot override.
 	searchSet bool
 	// searchLine is the line that decided the search list so far.
@@ -288,41 +285,4 @@ func GlibcAborts(search []string) bool {
 		used += len(domain) + 1
 	}
 	return false
-}
-
-// maxText bounds the text of a warning, in bytes.
-const maxText = 160
-
-// maxWarnings bounds the warnings of one file.
-const maxWarnings = 64
-
-func (p *glibcParser) warn(effect string) {
-	if len(p.config.Warnings) >= maxWarnings {
-		return
-	}
-	p.config.Warnings = append(p.config.Warnings, Warning{Line: p.line, Text: clean(p.text), Effect: effect})
-}
-
-// clean makes a line fit to show: cut to maxText, without control characters.
-func clean(s string) string {
-	cut := shorten(s, maxText)
-	var b strings.Builder
-	for i := range len(cut) {
-		if c := cut[i]; c == '\t' || c >= 0x20 && c != 0x7f && c < 0x80 {
-			b.WriteByte(c)
-		} else {
-			b.WriteString(`\x` + strconv.FormatUint(uint64(c)>>4, 16) + strconv.FormatUint(uint64(c)&15, 16))
-		}
-	}
-	if len(cut) < len(s) {
-		b.WriteString("…")
-	}
-	return b.String()
-}
-
-func shorten(s string, n int) string {
-	if len(s) > n {
-		return s[:n]
-	}
-	return s
 }
