@@ -229,7 +229,7 @@ func (m Model) patchText(width int) []view.Line {
 	return lines
 }
 
-// helpText lists every key with what it does, and why not where it does nothing now.
+// helpText lists every key with what it does, and why not where it does nothing now; then the signs, and what all this was seen with.
 func (m Model) helpText(width int) []view.Line {
 	was := m
 	was.page = m.from
@@ -251,12 +251,17 @@ func (m Model) helpText(width int) []view.Line {
 		{g.Bar, "when an attempt ran"}, {g.BarWaiting, "time spent waiting for a message that was lost"},
 		{g.Left, "asked outside of the cluster, in vain"},
 	} {
-		head := append(view.Line{view.S(view.Plain, "  ")}, view.L(view.Plain, s.sign).Pad(12)...)
+		head := append(view.Line{view.S(view.Plain, "  ")}, view.L(view.Plain, s.sign).Pad(14)...)
 		lines = append(lines, view.Hang(head, view.Plain, s.what, width)...)
 	}
-	if settings := view.Settings(&m.run, m.frame(width-2)); len(settings) > 0 {
-		lines = append(lines, view.Line{}, view.L(view.Strong, "The settings in force"))
-		lines = append(lines, view.Indent(settings, 2)...)
+	for _, more := range []struct {
+		title string
+		lines []view.Line
+	}{{"The settings in force", view.Settings(&m.run, m.frame(width-2))}, {"What is known of the pod and its cluster", view.Facts(&m.run, m.frame(width-2))}} {
+		if len(more.lines) > 0 {
+			lines = append(lines, view.Line{}, view.L(view.Strong, more.title))
+			lines = append(lines, view.Indent(more.lines, 2)...)
+		}
 	}
 	return lines
 }

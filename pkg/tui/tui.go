@@ -71,6 +71,7 @@ func Run(ctx context.Context, o Options) (probe.Run, error) {
 	end, err := tea.NewProgram(start, options...).Run()
 	m, ok := end.(Model)
 	if !ok {
+		leave(o)
 		return probe.Run{}, fmt.Errorf("show the run on the terminal: %w", err)
 	}
 	if !m.ended {

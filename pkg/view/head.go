@@ -2,6 +2,8 @@ package view
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/printable"
@@ -58,6 +60,28 @@ func Settings(run *probe.Run, f Frame) []Line {
 	}
 	for _, l := range printable.Lines(run.Settings.Raw, maxYAML, maxYAMLLine) {
 		out = append(out, Wrap(Plain, l, f.Width)...)
+	}
+	return out
+}
+
+// Facts returns what is known about pod, node and cluster, and what is known to be unknown.
+func Facts(run *probe.Run, f Frame) []Line {
+	var out []Line
+	for i, name := range slices.Sorted(maps.Keys(run.Facts)) {
+		if i == maxShown {
+			out = append(out, L(Faint, fmt.Sprintf("and %d more", len(run.Facts)-i)))
+			break
+		}
+		fact := run.Facts[name]
+		head := Line{S(Accent, name), S(Plain, "  ")}
+		switch {
+		case fact.Unknown != "":
+			out = append(out, Hang(head, Caution, "unknown: "+fact.Unknown, f.Width)...)
+		case fact.Source != "":
+			out = append(out, Hang(head, Plain, fact.Value+" (from "+fact.Source+")", f.Width)...)
+		default:
+			out = append(out, Hang(head, Plain, fact.Value, f.Width)...)
+		}
 	}
 	return out
 }
@@ -137,8 +161,12 @@ func Summary(run *probe.Run, r *probe.Resolution, f Frame) []Line {
 		head = nil
 	}
 	if head.Width() > f.Width/2 {
-		name := elide(host.text, f.Width, f.Glyphs.Ellipsis)
-		return append([]Line{L(Strong, name)}, Indent(flow(items, f.Width-2, 0), 2)...)
+		// Its whole length is worth lines where there are some: the attempts below only show its ends.
+		name := Wrap(Strong, host.text, f.Width)
+		if f.Brief {
+			name = []Line{L(Strong, elide(host.text, f.Width, f.Glyphs.Ellipsis))}
+		}
+		return append(name, Indent(flow(items, f.Width-2, 0), 2)...)
 	}
 	lines := flow(items, f.Width-head.Width(), 0)
 	if len(lines) > 2 {
