@@ -4,6 +4,8 @@
 // path and a dead server) gets no finding: no verdict is better than a wrong one.
 package diagnose
 
+//go:generate go test . -run TestFindingsPageIsCurrent -update-docs
+
 import (
 	"strings"
 
