@@ -14,7 +14,7 @@ import (
 var noSuchName = rule{class: "no-such-name", judge: func(v *view) []probe.Finding {
 	var findings []probe.Finding
 	for _, r := range v.now {
-		if v.found[wrongDNSPolicyClass] && likeService(r.Host) {
+		if v.found["wrong-dns-policy"] && likeService(r.Host) {
 			// The name was looked for in the wrong place, which says nothing about whether it exists.
 			continue
 		}

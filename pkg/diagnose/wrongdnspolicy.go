@@ -13,11 +13,9 @@ const (
 	factHostNetwork = "hostNetwork"
 )
 
-const wrongDNSPolicyClass = "wrong-dns-policy"
-
 // wrongDNSPolicy: a pod on the node's network says ClusterFirst, which Kubernetes then treats as Default (k8s.io/kubernetes
 // pkg/kubelet/network/dns, getPodDNSType), and a host that looks like a Service was not found.
-var wrongDNSPolicy = rule{class: wrongDNSPolicyClass, judge: func(v *view) []probe.Finding {
+var wrongDNSPolicy = rule{class: "wrong-dns-policy", judge: func(v *view) []probe.Finding {
 	if v.zone != "" || v.run.Facts[factDNSPolicy].Value != "ClusterFirst" || v.run.Facts[factHostNetwork].Value != "true" {
 		return nil
 	}
