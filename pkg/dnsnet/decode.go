@@ -119,7 +119,7 @@ func decodeRecord(msg []byte, off int) (rec resolver.Record, next int, err error
 	if err != nil {
 		return resolver.Record{}, 0, err
 	}
-	rec = resolver.Record{Name: h.Name, Type: h.Rrtype, Class: h.Class, TTL: h.Ttl}
+	rec = resolver.Record{Name: h.Name, Type: h.Rrtype, Class: h.Class, TTL: h.Ttl, End: next}
 	// Data may point back into the message for compressed names, but never past its own end.
 	rr, _, err := dns.UnpackRRWithHeader(h, msg[:next], data)
 	if err != nil {

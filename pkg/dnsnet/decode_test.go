@@ -100,8 +100,14 @@ func TestDecode(t *testing.T) {
 			{Name: "y.test.", Type: 16, Class: 1, TTL: 5, Data: `"a b"`},
 		},
 	}
-	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(resolver.Record{}, "Addr")); diff != "" {
+	if diff := cmp.Diff(want, got, cmpopts.IgnoreFields(resolver.Record{}, "Addr", "End")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
+	}
+	// Header 12, question 12, CNAME 2+10+4, A 2+10+4, AAAA 2+10+16, TXT 2+10+4.
+	for i, end := range []int{40, 56, 84, 100} {
+		if got.Answers[i].End != end {
+			t.Errorf("answer %d ends at %d, want %d", i+1, got.Answers[i].End, end)
+		}
 	}
 	if a, b := got.Answers[1].Addr.String(), got.Answers[2].Addr.String(); a != "192.0.2.1" || b != "2001:db8::1" {
 		t.Errorf("addresses %s, %s", a, b)

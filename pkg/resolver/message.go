@@ -59,6 +59,8 @@ type Record struct {
 	Target string
 	// Data is the record's data in presentation format, at most 512 bytes.
 	Data string
+	// End is where the record ends in the message, in bytes; 0 when unknown. Libcs with small buffers read up to there only.
+	End int
 }
 
 // Numbers of types and rcodes that resolvers tell apart (IANA registry of DNS parameters).

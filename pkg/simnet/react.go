@@ -242,6 +242,7 @@ func (b *builder) reply(t probe.Transport) (resolver.Reply, bool) {
 		r.SOAMinimum, r.NSCount = &minimum, 1
 	}
 	r.ANCount = len(r.Answers)
+	setEnds(&r)
 	r.Size = Size(r, edns)
 	if limit := b.limit(t); r.Size > limit {
 		b.truncate(&r, edns, limit)
@@ -291,15 +292,7 @@ func Size(r resolver.Reply, edns bool) int {
 		n += nameSize(q.Name) + 4
 	}
 	for _, a := range r.Answers {
-		n += 2 + 10
-		switch a.Type {
-		case resolver.TypeA:
-			n += 4
-		case resolver.TypeAAAA:
-			n += 16
-		default:
-			n += nameSize(a.Target)
-		}
+		n += recordSize(a)
 	}
 	if r.SOAMinimum != nil {
 		n += soaSize
@@ -308,6 +301,30 @@ func Size(r resolver.Reply, edns bool) int {
 		n += optSize
 	}
 	return n
+}
+
+// recordSize is the size of a record on the wire, its owner name compressed.
+func recordSize(r resolver.Record) int {
+	const fixed = 2 + 10
+	switch r.Type {
+	case resolver.TypeA:
+		return fixed + 4
+	case resolver.TypeAAAA:
+		return fixed + 16
+	}
+	return fixed + nameSize(r.Target)
+}
+
+// setEnds notes where each answer ends in the message.
+func setEnds(r *resolver.Reply) {
+	end := headerSize
+	for _, q := range r.Questions {
+		end += nameSize(q.Name) + 4
+	}
+	for i := range r.Answers {
+		end += recordSize(r.Answers[i])
+		r.Answers[i].End = end
+	}
 }
 
 // QuerySize returns the size in bytes of a query on the wire, without the length prefix of TCP.

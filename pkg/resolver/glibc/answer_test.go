@@ -156,29 +156,3 @@ func TestMappedAddressesOfTheServer(t *testing.T) {
 	newModel(t, observedBuild, settings(ns1), "* - - - - aaaa:::ffff:192.0.2.1 aaaa:2001:db8::1").want(mapped, "AAAA x. 2; ok 2001:db8::1")
 	newModel(t, observedBuild, settings(ns1), "* - - - - aaaa:::ffff:192.0.2.1").want(mapped, "AAAA x. 2; EAI_NONAME")
 }
-
-func TestNamesOfNumbers(t *testing.T) {
-	for got, want := range map[string]string{
-		rcodeName(0): "NOERROR", rcodeName(9): "NOTAUTH", rcodeName(15): "RCODE15", rcodeName(-1): "RCODE-1",
-		typeName(1): "A", typeName(28): "AAAA", typeName(5): "CNAME", typeName(39): "DNAME", typeName(6): "SOA", typeName(65): "TYPE65",
-	} {
-		if got != want {
-			t.Errorf("%s, want %s", got, want)
-		}
-	}
-}
-
-func TestAnswersAreBounded(t *testing.T) {
-	many := make([]resolver.Record, 4096)
-	for i := range many {
-		many[i] = resolver.Record{Name: strings.Repeat("x", 1000), Type: 16, Data: strings.Repeat("y", 500)}
-	}
-	bytes := 0
-	got := answers(many)
-	for _, a := range got {
-		bytes += len(a.Name) + len(a.Data)
-	}
-	if len(got) > maxAnswers || bytes > maxAnswerBytes || len(got) == 0 {
-		t.Errorf("%d answers with %d bytes", len(got), bytes)
-	}
-}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/netip"
-	"strconv"
 	"syscall"
 	"time"
 
@@ -153,10 +152,8 @@ func (c *call) sent(at time.Time, ref probe.Ref, s *socket, t probe.Transport, i
 // received reports a reply and what was made of it.
 func (c *call) received(ref probe.Ref, s *socket, t probe.Transport, ev resolver.Event, use string) {
 	reply := &ev.Reply
-	rc := &probe.Received{
-		Ref: ref, Server: s.server.String(), Transport: t, Socket: s.number, ID: reply.ID, Rcode: rcodeName(reply.Rcode),
-		Flags: flags(reply), Size: reply.Size, Answers: answers(reply.Answers), SOAMinimum: reply.SOAMinimum, Use: use,
-	}
+	rc := resolver.Describe(reply)
+	rc.Ref, rc.Server, rc.Transport, rc.Socket, rc.Use = ref, s.server.String(), t, s.number, use
 	at := ev.At
 	if at.IsZero() {
 		at = c.n.Now()
@@ -169,7 +166,7 @@ func (c *call) received(ref probe.Ref, s *socket, t probe.Transport, ev resolver
 	if use != probe.UseIgnored {
 		c.land(flight{w, at})
 	}
-	c.emit(probe.Event{Kind: probe.KindReceived, At: probe.Millis(max(0, at.Sub(c.start))), Received: rc})
+	c.emit(probe.Event{Kind: probe.KindReceived, At: probe.Millis(max(0, at.Sub(c.start))), Received: &rc})
 }
 
 // land takes what a reply can have answered off the list of flights. A reply that was there before glibc sent again and only
@@ -262,62 +259,4 @@ func lostReason(err error) string {
 		return probe.ReplyClosed
 	}
 	return probe.ReplyUnreachable
-}
-
-var rcodeNames = []string{
-	"NOERROR", "FORMERR", "SERVFAIL", "NXDOMAIN", "NOTIMP", "REFUSED", "YXDOMAIN", "YXRRSET", "NXRRSET", "NOTAUTH", "NOTZONE",
-}
-
-func rcodeName(rcode int) string {
-	if rcode >= 0 && rcode < len(rcodeNames) {
-		return rcodeNames[rcode]
-	}
-	return "RCODE" + strconv.Itoa(rcode)
-}
-
-func flags(r *resolver.Reply) []string {
-	var names []string
-	for _, f := range []struct {
-		set  bool
-		name string
-	}{{r.AA, "AA"}, {r.TC, "TC"}, {r.RD, "RD"}, {r.RA, "RA"}, {r.AD, "AD"}} {
-		if f.set {
-			names = append(names, f.name)
-		}
-	}
-	return names
-}
-
-// maxAnswers bounds the records of one reply in an event, so that a line of the stream stays short of probe.MaxLine.
-const maxAnswers = 512
-
-// maxAnswerBytes bounds their names and data together.
-const maxAnswerBytes = 256 << 10
-
-func answers(records []resolver.Record) []probe.Answer {
-	out := make([]probe.Answer, 0, min(len(records), maxAnswers))
-	bytes := 0
-	for _, r := range records[:min(len(records), maxAnswers)] {
-		if bytes += len(r.Name) + len(r.Data); bytes > maxAnswerBytes {
-			break
-		}
-		out = append(out, probe.Answer{Name: r.Name, Type: typeName(r.Type), TTL: r.TTL, Data: r.Data})
-	}
-	return out
-}
-
-func typeName(t uint16) string {
-	switch t {
-	case resolver.TypeA:
-		return "A"
-	case resolver.TypeAAAA:
-		return "AAAA"
-	case resolver.TypeCNAME:
-		return "CNAME"
-	case resolver.TypeSOA:
-		return "SOA"
-	case resolver.TypeDNAME:
-		return "DNAME"
-	}
-	return "TYPE" + strconv.Itoa(int(t))
 }

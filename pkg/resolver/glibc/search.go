@@ -259,23 +259,11 @@ func (c *call) judge(f *found) {
 		c.endAttempt(probe.NoData)
 	default:
 		c.herr = hostNoRecovery
-		c.endAttempt(rcodeOutcome(rcode))
+		c.endAttempt(resolver.RcodeOutcome(rcode))
 	}
 }
 
 // answered: a CNAME alone counts, too.
 func answered(r *resolver.Reply) bool {
 	return r.Rcode == resolver.RcodeNoError && r.ANCount != 0
-}
-
-func rcodeOutcome(rcode int) probe.Outcome {
-	switch rcode {
-	case resolver.RcodeFormErr:
-		return probe.FormErr
-	case resolver.RcodeNotImp:
-		return probe.NotImp
-	case resolver.RcodeRefused:
-		return probe.Refused
-	}
-	return probe.Fail
 }
