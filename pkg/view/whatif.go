@@ -65,7 +65,8 @@ func whatIfLines(w *probe.WhatIf, f Frame, col int) []Line {
 		return []Line{head.Clip(f.Width, f.Glyphs.Ellipsis)}
 	}
 	head = append(head, S(Faint, " "+f.Glyphs.Dot+" "))
-	if f.Width-head.Width() < 24 {
+	if room := f.Width - head.Width(); room < 48 && width(S(Faint, note).text) > room {
+		// Below it is read in one piece.
 		return append([]Line{head[:len(head)-1].Clip(f.Width, f.Glyphs.Ellipsis)}, Indent(Wrap(Faint, note, f.Width-4), 4)...)
 	}
 	return Hang(head, Faint, note, f.Width)
