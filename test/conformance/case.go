@@ -23,14 +23,16 @@ type Case struct {
 	// Why says what the case once uncovered; for regressions.
 	Why string `json:"why,omitempty"`
 
-	ResolvConf   string            `json:"resolvConf"`
-	NoResolvConf bool              `json:"noResolvConf,omitempty"`
-	Hosts        string            `json:"hosts"`
-	NSSwitch     *string           `json:"nsswitch,omitempty"`
-	GaiConf      string            `json:"gaiConf,omitempty"`
-	Env          map[string]string `json:"env,omitempty"`
-	HostAliases  string            `json:"hostAliases,omitempty"`
-	Hostname     string            `json:"hostname"`
+	ResolvConf   string  `json:"resolvConf"`
+	NoResolvConf bool    `json:"noResolvConf,omitempty"`
+	Hosts        string  `json:"hosts"`
+	NSSwitch     *string `json:"nsswitch,omitempty"`
+	GaiConf      string  `json:"gaiConf,omitempty"`
+	// HostConf is /etc/host.conf; without one it has what Debian's has.
+	HostConf    *string           `json:"hostConf,omitempty"`
+	Env         map[string]string `json:"env,omitempty"`
+	HostAliases string            `json:"hostAliases,omitempty"`
+	Hostname    string            `json:"hostname"`
 
 	// NoIPv6 switches IPv6 off; Addresses are added to the loopback interface: libcs look at addresses, not at interfaces.
 	NoIPv6    bool           `json:"noIPv6,omitempty"`
@@ -88,6 +90,13 @@ type Change struct {
 
 // aliasesPath is where a case finds the file that HOSTALIASES names.
 const aliasesPath = "/etc/aliases"
+
+func (c *Case) hostConf() string {
+	if c.HostConf == nil {
+		return "multi on\n"
+	}
+	return *c.HostConf
+}
 
 // World returns the servers of the case.
 func (c *Case) World() (simnet.World, error) {

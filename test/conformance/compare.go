@@ -10,9 +10,13 @@ import (
 )
 
 // Differences says in which ways our outcome is not the real one; none means equal.
+//
+// Times may differ by the tolerance of scenario.Near and by what either side waited for a processor.
 func Differences(c *Case, real, ours Outcome) []string {
+	near := within(real.Waited + ours.Waited)
+	packets := nearer(ours.Packets, real.Packets, near)
 	var out []string
-	for _, d := range scenario.Compare(real.Packets, ours.Packets) {
+	for _, d := range scenario.Compare(real.Packets, packets) {
 		out = append(out, d.String())
 	}
 	if real.Killed != ours.Killed {
@@ -22,12 +26,30 @@ func Differences(c *Case, real, ours Outcome) []string {
 		out = append(out, fmt.Sprintf("calls that returned: observed %d, ours %d", len(real.Calls), len(ours.Calls)))
 	}
 	for i := range min(len(real.Calls), len(ours.Calls)) {
-		out = append(out, callDifferences(i, c.Calls[i], real.Calls[i], ours.Calls[i])...)
+		out = append(out, callDifferences(i, c.Calls[i], real.Calls[i], ours.Calls[i], near)...)
 	}
 	return out
 }
 
-func callDifferences(i int, call Call, real, ours Result) []string {
+// within returns whether two times are equal but for the tolerance and for what was waited for a processor.
+func within(waited time.Duration) func(a, b time.Duration) bool {
+	return func(a, b time.Duration) bool {
+		return scenario.Near(a, b+min(max(a-b, -waited), waited))
+	}
+}
+
+// nearer returns packets with the times of those that they are equal to.
+func nearer(packets, to []scenario.Packet, near func(a, b time.Duration) bool) []scenario.Packet {
+	out := slices.Clone(packets)
+	for i := range min(len(out), len(to)) {
+		if near(to[i].At, out[i].At) {
+			out[i].At = to[i].At
+		}
+	}
+	return out
+}
+
+func callDifferences(i int, call Call, real, ours Result, near func(a, b time.Duration) bool) []string {
 	var out []string
 	check := func(same bool, field string, a, b any) {
 		if !same {
@@ -39,8 +61,8 @@ func callDifferences(i int, call Call, real, ours Result) []string {
 	if call.CanonName {
 		check(real.Canonical == ours.Canonical, "canonical name", real.Canonical, ours.Canonical)
 	}
-	check(scenario.Near(real.Start, ours.Start), "start", real.Start, ours.Start)
-	check(scenario.Near(real.Elapsed, ours.Elapsed), "elapsed", real.Elapsed, ours.Elapsed)
+	check(near(real.Start, ours.Start), "start", real.Start, ours.Start)
+	check(near(real.Elapsed, ours.Elapsed), "elapsed", real.Elapsed, ours.Elapsed)
 	return out
 }
 
@@ -50,7 +72,8 @@ const recordingPrecision = 20 * time.Millisecond
 // RecordedDifferences says in which ways the real libc did not do here what it did when it was recorded. With rotate the first
 // server is drawn by chance, and with it the order of servers and their slot times: those are then left out.
 func RecordedDifferences(c *Case, rec scenario.Recording, real Outcome, rotate bool) []string {
-	recorded, here := rec.Packets, real.Packets
+	near := within(real.Waited + recordingPrecision)
+	recorded, here := rec.Packets, nearer(real.Packets, rec.Packets, near)
 	if rotate {
 		recorded, here = anyServer(recorded), anyServer(here)
 	}
@@ -74,7 +97,7 @@ func RecordedDifferences(c *Case, rec scenario.Recording, real Outcome, rotate b
 			out = append(out, fmt.Sprintf("call %d (%s): recorded %d %v %q, here %d %v %q",
 				i+1, a.Host, a.Code, addresses, a.Canonical, b.Code, b.Addresses, b.Canonical))
 		}
-		if !scenario.Near(a.Elapsed, b.Elapsed+recordingPrecision) && !scenario.Near(a.Elapsed, b.Elapsed) {
+		if !near(a.Elapsed, b.Elapsed) {
 			out = append(out, fmt.Sprintf("call %d (%s): recorded %s, here %s", i+1, a.Host, a.Elapsed, b.Elapsed))
 		}
 	}
@@ -122,7 +145,7 @@ func Report(differences []string, real, ours Outcome) string {
 		name string
 		o    Outcome
 	}{{"observed", real}, {"ours", ours}} {
-		out = fmt.Appendf(out, "%s: killed %t %s\n", side.name, side.o.Killed, side.o.Err)
+		out = fmt.Appendf(out, "%s: killed %t, waited %s for a processor\n", side.name, side.o.Killed, side.o.Waited)
 		for _, r := range side.o.Calls {
 			out = fmt.Appendf(out, "  returned %d %v %q at %s after %s\n", r.Code, r.Addresses, r.Canonical, r.Start, r.Elapsed)
 		}

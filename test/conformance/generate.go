@@ -44,6 +44,10 @@ func Generate(seed uint64, n int) Case {
 	d.environment(&c, domains)
 	c.Hosts = d.hosts(hosts)
 	c.NSSwitch = d.nsswitch()
+	if d.chance(10) {
+		text := pick(d, "multi off\n", "", "order hosts,bind\n", "multi on # note\n", "MULTI OFF\n", "reorder on\nmulti off\n", "trim .s1.test\n", "multi\n")
+		c.HostConf = &text
+	}
 	c.Rules = d.rules(hosts, domains, servers)
 	return c
 }

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"net"
 	"net/netip"
 	"os"
@@ -55,6 +56,9 @@ type Outcome struct {
 	Calls  []Result
 	// Killed is set when the process had not ended within the limit.
 	Killed bool
+	// Waited is how long threads that had something to do waited for a processor. Times are off by up to that much, and it is
+	// not the libc's doing.
+	Waited time.Duration
 	// Notes are our resolver's.
 	Notes []string
 	// Err is set when the side could not be run.
@@ -119,6 +123,10 @@ func (o Order) run(out io.Writer) (Outcome, error) {
 	ctx, stop := context.WithTimeout(context.Background(), millis(o.Case.LimitMillis))
 	defer stop()
 	script := o.Case.follow(ctx)
+	waited, err := waitedAll()
+	if err != nil {
+		return Outcome{}, err
+	}
 	var outcome Outcome
 	var start time.Time
 	if o.Side == Real {
@@ -127,9 +135,11 @@ func (o Order) run(out io.Writer) (Outcome, error) {
 		outcome, start, err = o.ours(ctx)
 	}
 	stop()
-	if err := errors.Join(err, <-script); err != nil {
+	after, waitedErr := waitedAll()
+	if err := errors.Join(err, waitedErr, <-script); err != nil {
 		return outcome, err
 	}
+	outcome.Waited += after - waited
 	frames, err := snif.frames()
 	if err != nil {
 		return outcome, err
@@ -178,7 +188,15 @@ func (o Order) real(ctx context.Context) (out Outcome, start time.Time, err erro
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
 	start = time.Now()
-	err = cmd.Run()
+	if err := cmd.Start(); err != nil {
+		return out, start, fmt.Errorf("run the C program: %w", err)
+	}
+	// Its statistics are there until it is waited for.
+	for errors.Is(unix.Waitid(unix.P_PID, cmd.Process.Pid, nil, unix.WEXITED|unix.WNOWAIT, nil), unix.EINTR) {
+	}
+	waited, statErr := waitedFor(fmt.Sprintf("/proc/%d/schedstat", cmd.Process.Pid))
+	out.Waited = waited
+	err = errors.Join(cmd.Wait(), statErr)
 	if out.Killed = ctx.Err() != nil; err != nil && !out.Killed {
 		return out, start, fmt.Errorf("run the C program: %w: %s", err, stderr.Bytes())
 	}
@@ -194,6 +212,37 @@ func (o Order) real(ctx context.Context) (out Outcome, start time.Time, err erro
 		out.Calls = append(out.Calls, result)
 	}
 	return out, start, nil
+}
+
+// waitedAll returns how long the threads of this process have waited for a processor.
+func waitedAll() (total time.Duration, err error) {
+	threads, err := filepath.Glob("/proc/self/task/*/schedstat")
+	if err != nil {
+		return 0, err
+	}
+	for _, name := range threads {
+		waited, err := waitedFor(name)
+		if err != nil {
+			return 0, err
+		}
+		total += waited
+	}
+	return total, nil
+}
+
+// waitedFor reads the second number of a schedstat file, in nanoseconds (Linux, Documentation/scheduler/sched-stats.rst).
+func waitedFor(name string) (time.Duration, error) {
+	text, err := os.ReadFile(name)
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, unix.ESRCH) {
+		// The thread is gone.
+		return 0, nil
+	}
+	words := strings.Fields(string(text))
+	if err != nil || len(words) != 3 {
+		return 0, fmt.Errorf("read %s: %q: %w", name, text, err)
+	}
+	ns, err := strconv.ParseInt(words[1], 10, 64)
+	return time.Duration(ns), err
 }
 
 func (c Call) letters() string {
@@ -313,9 +362,17 @@ func (c *Case) resolvConf() (string, error) {
 
 // system is what our resolver gets to read.
 func (c *Case) system() (resolver.System, error) {
+	hostConf := c.hostConf()
 	sys := resolver.System{
 		ResolvConf: c.ResolvConf, NoResolvConf: c.NoResolvConf, Hosts: c.Hosts, NSSwitch: c.NSSwitch, GaiConf: c.GaiConf,
-		Env: c.Env, HostAliases: c.HostAliases, Hostname: c.Hostname, SourceFor: sourceFor,
+		Env: c.Env, HostConf: &hostConf, HostAliases: c.HostAliases, Hostname: c.Hostname, SourceFor: sourceFor,
+	}
+	links, err := net.Interfaces()
+	if err != nil {
+		return sys, err
+	}
+	for _, l := range links {
+		sys.Links = append(sys.Links, l.Name)
 	}
 	list, err := net.InterfaceAddrs()
 	if err != nil {
@@ -326,7 +383,7 @@ func (c *Case) system() (resolver.System, error) {
 		if err != nil {
 			return sys, err
 		}
-		sys.Addresses = append(sys.Addresses, p.Addr())
+		sys.Addresses, sys.Prefixes = append(sys.Addresses, p.Addr()), append(sys.Prefixes, p)
 	}
 	return sys, nil
 }

@@ -31,6 +31,9 @@ func settleFiles(c *Case) error {
 	if err := unix.Mount("none", "/", "", unix.MS_REC|unix.MS_PRIVATE, ""); err != nil {
 		return fmt.Errorf("make the mounts private: %w", err)
 	}
+	if err := unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, ""); err != nil {
+		return fmt.Errorf("mount /proc of the new PID namespace: %w", err)
+	}
 	// The dynamic linker's cache is only a help, and some systems have none.
 	cache, err := os.ReadFile(filepath.Join(etc, "ld.so.cache"))
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -40,9 +43,7 @@ func settleFiles(c *Case) error {
 		return fmt.Errorf("mount an empty %s: %w", etc, err)
 	}
 	files := map[string]string{
-		"hosts": c.Hosts,
-		// As Debian's and most images' has it.
-		"host.conf": "multi on\n",
+		"hosts": c.Hosts, "host.conf": c.hostConf(),
 	}
 	if cache != nil {
 		files["ld.so.cache"] = string(cache)

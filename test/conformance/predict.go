@@ -42,7 +42,7 @@ func Predict(c *Case, version string, rotateStart int, dist disturbance) (Predic
 	dist.apply(&w)
 	sys := resolver.System{
 		ResolvConf: c.ResolvConf, NoResolvConf: c.NoResolvConf, Hosts: c.Hosts, NSSwitch: c.NSSwitch, GaiConf: c.GaiConf,
-		Env: c.Env, HostAliases: c.HostAliases, Hostname: c.Hostname, Addresses: []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})},
+		Env: c.Env, HostConf: c.HostConf, HostAliases: c.HostAliases, Hostname: c.Hostname, Addresses: []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})},
 	}
 	if !c.NoIPv6 {
 		sys.Addresses = append(sys.Addresses, netip.IPv6Loopback())
