@@ -72,9 +72,14 @@ func (w *World) React(st *State, q resolver.Query, server netip.Addr, t probe.Tr
 		return Reaction{Refused: true}
 	}
 	r := Reaction{Delay: w.delay(s)}
-	// No server answers what it cannot decode: bytes that no encoder would build are dropped.
-	if s.Silent || len(q.Wire) != 0 || (t == probe.UDP && st.chance(w.Loss)) {
+	// Bytes that no encoder would build cannot be decoded.
+	broken := len(q.Wire) != 0
+	if s.Silent || broken && w.Undecodable == 0 || (t == probe.UDP && st.chance(w.Loss)) {
 		r.Silent = true
+		return r
+	}
+	if broken {
+		r.Reply = resolver.Reply{ID: q.ID, Response: true, RD: true, RA: true, Rcode: w.Undecodable, Size: headerSize}
 		return r
 	}
 	actions, matched := w.match(st, q, server, t)

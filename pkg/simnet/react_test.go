@@ -156,6 +156,10 @@ func TestReactMatching(t *testing.T) {
 	if r := w.React(st, resolver.Query{Wire: []byte{1, 2, 3}}, ns1, probe.UDP); !r.Silent {
 		t.Error("a malformed query is answered")
 	}
+	w.Undecodable = resolver.RcodeFormErr
+	if r := w.React(st, resolver.Query{ID: 7, Wire: []byte{1, 2, 3}}, ns1, probe.UDP); r.Silent || r.Reply.ID != 7 || r.Reply.Rcode != 1 {
+		t.Errorf("bytes that are no message, from a server that says so: %+v", r)
+	}
 }
 
 func TestReactTruncates(t *testing.T) {

@@ -50,6 +50,9 @@ type World struct {
 	// Truncate makes servers cut UDP replies to 512 bytes, or to the size of the query's OPT record, and set TC. Without
 	// it, replies of any size arrive whole.
 	Truncate bool
+	// Undecodable is the rcode with which servers answer what they cannot decode: a header and nothing else. 0 drops it, as
+	// most servers do.
+	Undecodable int
 	// Loss is the probability with which a UDP query gets no reply.
 	Loss float64
 	// PairRace is the probability with which a UDP query is lost that is sent from the same socket to the same server at
@@ -157,6 +160,8 @@ func (w *World) Check() error {
 		return fmt.Errorf("%d servers, at most %d are allowed", len(w.Servers), MaxServers)
 	case len(w.Rules) > MaxRules:
 		return fmt.Errorf("%d rules, at most %d are allowed", len(w.Rules), MaxRules)
+	case w.Undecodable < 0 || w.Undecodable > 15:
+		return fmt.Errorf("rcode %d for what cannot be decoded, it must be 0 to 15", w.Undecodable)
 	case !probability(w.Loss) || !probability(w.PairRace):
 		return fmt.Errorf("loss and pairRace must lie between 0 and 1")
 	}
