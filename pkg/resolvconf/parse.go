@@ -22,15 +22,18 @@ type Inputs struct {
 type ErrDialect struct{ Libc Libc }
 
 func (e ErrDialect) Error() string {
-	return fmt.Sprintf("parse resolv.conf as %q reads it: only the dialect of glibc is known; parse it as glibc and say so", string(e.Libc))
+	return fmt.Sprintf("parse resolv.conf as %q reads it: that dialect is not known; parse it as another libc does and say so", string(e.Libc))
 }
 
 // Parse returns what a libc makes of the text of a resolv.conf. A text of any content gives a Config; the only error is
 // ErrDialect, for a libc whose dialect is not known: falling back to another dialect is the caller's decision, since search
 // order and limits would be wrong without a word.
 func Parse(libc Libc, text string, in Inputs) (Config, error) {
-	if libc == Glibc {
+	switch libc {
+	case Glibc:
 		return ParseGlibc(text, in), nil
+	case Musl:
+		return ParseMusl(text, in), nil
 	}
 	return Config{}, ErrDialect{libc}
 }
