@@ -136,6 +136,7 @@ func (r *run) problem(err error, next string) {
 	if next != "" {
 		note += "; next: " + next
 	}
+	note = printable.Text(note, printable.MaxText)
 	r.known.Problems = append(r.known.Problems, note)
 	r.emit(probe.Event{Kind: probe.KindProblem, Note: note})
 }

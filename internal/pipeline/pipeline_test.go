@@ -711,6 +711,21 @@ func TestWhatTimeCutShortIsNoMeasurement(t *testing.T) {
 	}
 }
 
+func TestProblemsAreSafeToPrint(t *testing.T) {
+	p := classicPod(t)
+	p.before = func(ask probe.Ask) error {
+		if ask.Host == "ledger" {
+			return errors.New("the session said \x1b[2J and\nmore")
+		}
+		return nil
+	}
+	in := p.in("api.partner.example.net")
+	in.Also = []string{"ledger"}
+	if run := p.run(in); len(run.Problems) != 1 || strings.ContainsAny(run.Problems[0], "\x1b\n") {
+		t.Errorf("problems %q", run.Problems)
+	}
+}
+
 type stepError struct{}
 
 func (stepError) Error() string    { return "no way in" }

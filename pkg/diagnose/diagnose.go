@@ -9,6 +9,7 @@ package diagnose
 import (
 	"strings"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/printable"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 )
 
@@ -57,17 +58,27 @@ func Diagnose(in Input) []probe.Finding {
 	for _, r := range rules {
 		for _, f := range r.judge(v) {
 			f.Class = r.class
-			if f.Evidence == nil {
-				f.Evidence = []probe.Evidence{}
-			}
-			if f.Remedies == nil {
-				f.Remedies = []probe.Remedy{}
-			}
-			findings = append(findings, f)
+			findings = append(findings, finished(f))
 			v.found[r.class] = true
 		}
 	}
 	return findings
+}
+
+// finished returns f with lists that are not nil, and with texts that can be printed whatever a trace had in it.
+func finished(f probe.Finding) probe.Finding {
+	text := func(s string) string { return printable.Text(s, printable.MaxText) }
+	f.Title, f.Explain = text(f.Title), text(f.Explain)
+	evidence, remedies := []probe.Evidence{}, []probe.Remedy{}
+	for _, e := range f.Evidence {
+		e.Text = text(e.Text)
+		evidence = append(evidence, e)
+	}
+	for _, r := range f.Remedies {
+		remedies = append(remedies, probe.Remedy{Text: text(r.Text), Gain: text(r.Gain), Caveat: text(r.Caveat)})
+	}
+	f.Evidence, f.Remedies = evidence, remedies
+	return f
 }
 
 // view is a run as the rules look at it.

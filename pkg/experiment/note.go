@@ -44,7 +44,7 @@ func (t *Table) note(host, r probe.Resolution, v probe.Variant) string {
 	if r.Outcome == probe.OK && Same(host, r) && !sameSet(host.Addresses, r.Addresses) {
 		notes = append(notes, "other addresses of the same name")
 	}
-	return strings.Join(notes, "; ")
+	return printable.Text(strings.Join(notes, "; "), printable.MaxText)
 }
 
 // maxName bounds a name in a note, in bytes.

@@ -279,6 +279,12 @@ func TestNotesAreSafeToPrint(t *testing.T) {
 	if got := table.Rows()[1].Note; strings.Contains(got, "\x1b") || !strings.Contains(got, "not tried yet") {
 		t.Errorf("%q", got)
 	}
+	odd := evil
+	odd.Variant, odd.Outcome = "ndots:2", "\x1b]0;title\a"
+	table.Measured(odd)
+	if got := table.Rows()[1].Note; strings.ContainsAny(got, "\x1b\a") || !strings.Contains(got, "breaks") {
+		t.Errorf("%q", got)
+	}
 }
 
 func TestRotatingAddressesAreSaid(t *testing.T) {
