@@ -20,7 +20,7 @@ import (
 const (
 	// startWithin is for pulling a small image from a slow registry; what the kubelet knows to be hopeless ends the wait sooner.
 	startWithin = 2 * time.Minute
-	// joinWithin is for an exec and the first words of the agent.
+	// joinWithin is for an exec and the first words of the agent, and again for it to read the target's files.
 	joinWithin = 15 * time.Second
 )
 
@@ -139,6 +139,13 @@ func (w way) header() probe.Event {
 		Tool:   probe.Tool{Version: version.Version, Agent: w.client.Hello().Version},
 		Target: w.target,
 	}}
+}
+
+// read has the agent read the target's settings. Files on a dead file system never answer.
+func (w way) read(ctx context.Context) error {
+	bounded, cancel := context.WithTimeout(ctx, joinWithin)
+	defer cancel()
+	return w.client.Read(bounded)
 }
 
 // hearing keeps what the agent says of the target's settings, apart from the history of earlier runs.

@@ -22,6 +22,9 @@ import (
 // defaultKeep is long enough for a person to look, think and look again.
 const defaultKeep = 15 * time.Minute
 
+// minKeep leaves time to join the container that was just started.
+const minKeep = 2 * time.Second
+
 // runFlags are the flags of a run as they were typed.
 type runFlags struct {
 	kube      *genericclioptions.ConfigFlags
@@ -106,8 +109,8 @@ func (f *runFlags) complete(streams genericiooptions.IOStreams, args []string) (
 		return o, err
 	}
 	switch {
-	case o.keep < 0:
-		return o, usageError("", "--keep %s is negative", o.keep)
+	case o.keep < 0 || o.keep > 0 && o.keep < minKeep:
+		return o, usageError("use 0 to end the container with this run", "--keep %s is too short: it must be 0, or %s at least", o.keep, minKeep)
 	case o.image == "":
 		return o, usageError("leave --image out for "+version.Image(), "--image is empty")
 	}
@@ -154,7 +157,7 @@ func (o runOptions) look(ctx context.Context, k kube, emit func(probe.Event), sa
 	}
 	defer w.client.Close()
 	emit(w.header())
-	if err := w.client.Read(ctx); err != nil {
+	if err := w.read(ctx); err != nil {
 		return cut(err)
 	}
 	var settings probe.Fold

@@ -44,7 +44,8 @@ func TestCommandLinesThatAreWrong(t *testing.T) {
 		"pod/x a --bogus":                   "unknown flag: --bogus",
 		"pod/x a -o xml":                    `-o "xml" is not a format`,
 		"pod/x a -o tui":                    "-o tui needs a terminal",
-		"pod/x a --keep -1s":                "--keep -1s is negative",
+		"pod/x a --keep -1s":                "--keep -1s is too short",
+		"pod/x a --keep 1ms":                "it must be 0, or 2s at least",
 		"pod/x a --image=":                  "--image is empty",
 		"pod/x a --libc bionic":             `--libc "bionic"`,
 		"preflight":                         "takes 1 argument",
@@ -250,6 +251,32 @@ func TestARunSaysWhatIsInTheWay(t *testing.T) {
 		if a.GetVerb() == "patch" {
 			t.Error("a pod was changed")
 		}
+	}
+}
+
+func TestAProbeThatEndsWhileItIsJoinedIsReplaced(t *testing.T) {
+	k, client := fakeCluster(t)
+	if _, _, err := inPod(t, k, "api.stripe.com"); err != nil {
+		t.Fatal(err)
+	}
+	exec, calls := k.exec, 0
+	k.exec = func(ctx context.Context, at ephemeral.Place, command []string) (io.ReadWriteCloser, error) {
+		if calls++; calls > 1 {
+			return exec(ctx, at, command)
+		}
+		pod, err := client.CoreV1().Pods("shop").Get(ctx, at.Pod, metav1.GetOptions{})
+		if err != nil {
+			return nil, err
+		}
+		pod.Status.EphemeralContainerStatuses[0].State = corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{Reason: "Completed"}}
+		if err := client.Tracker().Update(corev1.SchemeGroupVersion.WithResource("pods"), pod, "shop"); err != nil {
+			return nil, err
+		}
+		return nil, errors.New("container not found")
+	}
+	_, said, err := inPod(t, k, "api.stripe.com")
+	if err != nil || calls != 2 || !strings.Contains(said, "using the probe's container") || !strings.Contains(said, "adding ephemeral container") {
+		t.Errorf("error %v after %d calls, said %q", err, calls, said)
 	}
 }
 

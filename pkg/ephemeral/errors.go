@@ -113,7 +113,7 @@ const reasonTimeout = "Timeout"
 func (e *StartError) NextStep() string {
 	switch e.Reason {
 	case "ErrImagePull", "ImagePullBackOff", "ErrImageNeverPull", "InvalidImageName", "RegistryUnavailable", "ImageInspectError", "InspectFailed":
-		return fmt.Sprintf("give an image that this node can pull: --image REGISTRY/dnsprobe-agent:TAG (tried %s)", e.Image)
+		return fmt.Sprintf("give an image that this node can pull, with the pull secrets that the pod has: --image REGISTRY/dnsprobe-agent:TAG (tried %s)", e.Image)
 	case reasonTimeout:
 		return fmt.Sprintf("see the pod's events: kubectl -n %s describe pod %s", e.Namespace, e.Pod)
 	}

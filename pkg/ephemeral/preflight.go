@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 )
@@ -25,6 +26,8 @@ type Plan struct {
 	// Container is the target container.
 	Container string
 	Identity  Identity
+	// Keep is how long a container that is added stays without use; 0 ends it with its session.
+	Keep time.Duration
 	// Reuse names a probe's container that is there already and will be used; empty when Add will be added.
 	Reuse string
 	Add   *corev1.EphemeralContainer
@@ -41,8 +44,12 @@ func (p Plan) Describe(pod string) string {
 	if p.Reuse != "" {
 		return fmt.Sprintf("using the probe's container %s, which is in pod %s already", p.Reuse, pod)
 	}
-	return fmt.Sprintf("adding ephemeral container %s (%s) to pod %s with %s; it ends by itself, and stays listed in the pod until the pod is replaced",
-		p.Add.Name, p.Add.Image, pod, p.Identity)
+	ends := fmt.Sprintf("it ends by itself %s after its last use", p.Keep)
+	if p.Keep == 0 {
+		ends = "it ends with this run"
+	}
+	return fmt.Sprintf("adding ephemeral container %s (%s) to pod %s with %s; %s, and stays listed in the pod until the pod is replaced",
+		p.Add.Name, p.Add.Image, pod, p.Identity, ends)
 }
 
 // Judge decides what a run would do, and returns every reason why it cannot: the first is what a run says. name is the name that
@@ -72,7 +79,7 @@ func Judge(s Situation, r Request, name string) (Plan, []*Refusal) {
 		// The agent then finds the target's process by the id in its cgroup's name; the runtime's name stands before it.
 		_, target.ID, _ = strings.Cut(status.ContainerID, "://")
 	}
-	plan.Container, plan.Identity = container.Name, target.Identity
+	plan.Container, plan.Identity, plan.Keep = container.Name, target.Identity, r.Keep
 	if s.Namespace != nil {
 		plan.Level = levelText(podSecurity(s.Namespace))
 	}

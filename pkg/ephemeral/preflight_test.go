@@ -3,6 +3,7 @@ package ephemeral
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -149,6 +150,18 @@ func TestJudgePlans(t *testing.T) {
 				t.Errorf("the description %q does not name the pod", got)
 			}
 		})
+	}
+}
+
+func TestPlanSaysBeforehandWhatStays(t *testing.T) {
+	for keep, want := range map[time.Duration]string{
+		0:           "adding ephemeral container dnsprobe-new (agent:1) to pod payments with uid 1000, as the target container has it; it ends with this run, and stays listed in the pod until the pod is replaced",
+		time.Minute: "adding ephemeral container dnsprobe-new (agent:1) to pod payments with uid 1000, as the target container has it; it ends by itself 1m0s after its last use, and stays listed in the pod until the pod is replaced",
+	} {
+		plan, _ := Judge(Situation{Pod: testPod(runsAs(1000, 1000)), Access: allowed()}, Request{Image: "agent:1", Keep: keep}, "dnsprobe-new")
+		if got := plan.Describe("payments"); got != want {
+			t.Errorf("%q\nwant %q", got, want)
+		}
 	}
 }
 
