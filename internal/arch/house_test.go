@@ -65,11 +65,28 @@ func TestNoFunctionIsTooLong(t *testing.T) {
 				continue
 			}
 			from, to := s.fset.Position(fn.Pos()).Line, s.fset.Position(fn.End()).Line
-			if n := to - from + 1; n > maxFuncLines {
+			n := to - from + 1
+			if strings.HasSuffix(s.path, "_test.go") {
+				n -= tableLines(s, fn)
+			}
+			if n > maxFuncLines {
 				t.Errorf("%s:%d: %s has %d lines, at most %d are allowed", s.path, from, fn.Name.Name, n, maxFuncLines)
 			}
 		}
 	}
+}
+
+// tableLines counts the lines of a test's tables: a long table is many short cases, not one long thought.
+func tableLines(s source, fn *ast.FuncDecl) int {
+	n := 0
+	ast.Inspect(fn.Body, func(node ast.Node) bool {
+		lit, ok := node.(*ast.CompositeLit)
+		if ok {
+			n += s.fset.Position(lit.End()).Line - s.fset.Position(lit.Pos()).Line
+		}
+		return !ok
+	})
+	return n
 }
 
 func TestNoPackageIsCalledUtil(t *testing.T) {
@@ -152,13 +169,21 @@ func TestEveryCommandOfTheReadmeExists(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	targets := map[string]bool{}
+	for line := range strings.Lines(string(makefile)) {
+		if names, _, ok := strings.Cut(line, ":"); ok && !strings.ContainsAny(names, "\t#=.") {
+			for name := range strings.FieldsSeq(names) {
+				targets[name] = true
+			}
+		}
+	}
 	found := 0
 	for _, word := range strings.Split(string(readme), "make ")[1:] {
 		target := strings.FieldsFunc(word, func(r rune) bool { return r != '-' && (r < 'a' || r > 'z') })
 		if len(target) == 0 || !strings.ContainsAny(word[len(target[0]):len(target[0])+1], "`\n ") {
 			continue
 		}
-		if strings.Contains(string(makefile), "\n"+target[0]+":") {
+		if targets[target[0]] {
 			found++
 		} else if strings.HasPrefix(word[len(target[0]):], "`") {
 			t.Errorf("README.md names `make %s`, which the Makefile does not have", target[0])
