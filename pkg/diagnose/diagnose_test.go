@@ -168,3 +168,15 @@ func TestBrokenTracesDoNotPanic(t *testing.T) {
 		}
 	}
 }
+
+func TestOnlyWhatSomebodyAskedForIsJudged(t *testing.T) {
+	in := input(kubernetes(5), classic(), nowhere())
+	for i := range in.Run.Resolutions {
+		if in.Run.Resolutions[i].Host == "ledger.core" {
+			in.Run.Resolutions[i].Purpose = probe.PurposeAlso
+		}
+	}
+	if got := classes(Diagnose(in)); got != "search-walk healthy" {
+		t.Errorf("found %q", got)
+	}
+}

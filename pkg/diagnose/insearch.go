@@ -7,18 +7,7 @@ import (
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 )
 
-// servFailInSearch: every reply for the name in one search domain is SERVFAIL.
-var servFailInSearch = rule{class: "servfail-in-search", judge: func(v *view) []probe.Finding {
-	return v.rejectedInSearch("SERVFAIL", "The server could not find out whether the name exists: often the search domain is one that no "+
-		"server on the way is responsible for, such as a workgroup name from the node's resolv.conf.")
-}}
-
-// refusedInSearch: every reply for the name in one search domain is REFUSED.
-var refusedInSearch = rule{class: "refused-in-search", judge: func(v *view) []probe.Finding {
-	return v.rejectedInSearch("REFUSED", "The server will not answer for names in this search domain: often a policy proxy between pod and "+
-		"DNS, or a server that is not responsible for the domain.")
-}}
-
+// rejectedInSearch finds, for each host, the first search domain in which every reply is rcode.
 func (v *view) rejectedInSearch(rcode, meaning string) []probe.Finding {
 	var findings []probe.Finding
 	for _, r := range v.now {
