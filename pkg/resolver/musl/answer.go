@@ -1,0 +1,116 @@
+package musl
+
+import (
+	"strings"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
+)
+
+// judge follows the end of name_from_dns: what the replies mean. next tells that the search goes on.
+func (x *exchange) judge() (code eai, next bool, outcome probe.Outcome) {
+	if !x.r.feat.bothHalves {
+		return x.judgeOld()
+	}
+	for i := range x.queries {
+		q := &x.queries[i]
+		switch {
+		case q.state != answered:
+			return eaiAgain, false, x.failure(q)
+		case q.reply.Rcode == resolver.RcodeNXDomain:
+			return "", true, probe.NXDomain
+		}
+	}
+	x.read()
+	if len(x.addresses) > 0 {
+		return eaiOK, false, probe.OK
+	}
+	return x.r.noAddress(), false, probe.NoData
+}
+
+// judgeOld is judge before 1.2.1: any address will do, and without one the first query's reply decides.
+func (x *exchange) judgeOld() (code eai, next bool, outcome probe.Outcome) {
+	x.read()
+	first := &x.queries[0]
+	switch {
+	case len(x.addresses) > 0:
+		return eaiOK, false, probe.OK
+	case first.state != answered:
+		return eaiAgain, false, x.failure(first)
+	case first.reply.Rcode == resolver.RcodeNXDomain:
+		return "", true, probe.NXDomain
+	}
+	return eaiNoName, false, probe.NoData
+}
+
+// failure says why a query has no reply that counts.
+func (x *exchange) failure(q *asked) probe.Outcome {
+	switch {
+	case q.rejected != "":
+		return q.rejected
+	case x.silent:
+		return probe.Timeout
+	case x.tries[q.ref] == 0:
+		return probe.Unsent
+	}
+	for _, other := range x.queries {
+		if other.rejected != "" {
+			// The other query's connection ended the attempt.
+			return other.rejected
+		}
+	}
+	return probe.Timeout
+}
+
+// read gathers the addresses of the replies.
+func (x *exchange) read() {
+	for i := range x.queries {
+		q := &x.queries[i]
+		if x.r.feat.ownType {
+			q = &x.queries[len(x.queries)-1-i]
+		}
+		if q.state == answered && q.reply.Rcode == resolver.RcodeNoError {
+			x.parse(q)
+		}
+	}
+}
+
+// parse follows __dns_parse and dns_parse_callback. Owner names and classes are not looked at, and of a type only the lower byte.
+func (x *exchange) parse(q *asked) {
+	const mostRecords = 64
+	reply := &q.reply
+	if x.r.feat.countLimit && reply.QDCount+reply.ANCount > mostRecords {
+		x.note("the %s reply has %d records: this musl reads none of a reply with more than %d", q.Type, reply.ANCount, mostRecords)
+		return
+	}
+	for _, rr := range reply.Answers {
+		if rr.End > x.r.feat.buffer {
+			return
+		}
+		if len(x.addresses) >= maxAddresses && !x.r.feat.ownType {
+			return
+		}
+		switch t := rr.Type & 0xff; {
+		case t == resolver.TypeCNAME:
+			x.alias(rr)
+		case t != resolver.TypeA && t != resolver.TypeAAAA:
+		case x.r.feat.ownType && (len(x.addresses) >= maxAddresses || t != resolver.TypeNumber(q.Type)):
+		case !rr.Addr.IsValid():
+			// Data of the wrong length ends the reading.
+			return
+		default:
+			x.addresses = append(x.addresses, rr.Addr)
+		}
+	}
+}
+
+// alias takes a CNAME's target for the canonical name, where it looks like a host name.
+func (x *exchange) alias(rr resolver.Record) {
+	labels, err := resolver.Labels(rr.Target)
+	if err != nil || rr.Target == "" {
+		return
+	}
+	if name := strings.Join(labels, "."); isValidHostname(name) {
+		x.canon.put(0, name)
+	}
+}
