@@ -173,12 +173,12 @@ func (r *Resolution) sent(ev Event) {
 	})
 }
 
-// waiting returns the newest transmission of q that still waited on this socket with this id at that time, and whether there
-// are more. A libc can read a reply after it sent again; what was sent after the reply arrived did not cause it.
-func (q *Query) waiting(socket int, id uint16, at Millis) (t *Transmission, ambiguous bool) {
+// waiting returns the newest transmission of q to this server that still waited on this socket with this id at that time, and
+// whether there are more. musl asks several servers from one socket. A libc can read a reply after it sent again; what was sent after the reply arrived did not cause it.
+func (q *Query) waiting(server string, socket int, id uint16, at Millis) (t *Transmission, ambiguous bool) {
 	for i := len(q.Transmissions) - 1; i >= 0; i-- {
 		c := &q.Transmissions[i]
-		if c.Received != nil || c.Socket != socket || c.ID != id || c.Sent > at {
+		if c.Received != nil || c.Server != server || c.Socket != socket || c.ID != id || c.Sent > at {
 			continue
 		}
 		if t != nil {
@@ -198,7 +198,7 @@ func (r *Resolution) received(ev Event) {
 	if q == nil {
 		return
 	}
-	t, ambiguous := q.waiting(rc.Socket, rc.ID, ev.At)
+	t, ambiguous := q.waiting(rc.Server, rc.Socket, rc.ID, ev.At)
 	if t == nil {
 		return
 	}
