@@ -89,7 +89,11 @@ func TestObserved(t *testing.T) {
 					continue
 				}
 				recordings++
-				if t.Run(o.Name, func(t *testing.T) { compareObserved(t, o, rec, v.version) }) {
+				compare := compareObserved
+				if _, race := races[o.Name]; race {
+					compare = compareRace
+				}
+				if t.Run(o.Name, func(t *testing.T) { report(t, compare(t, o, rec, v.version)) }) {
 					same++
 				}
 			}
@@ -101,35 +105,69 @@ func TestObserved(t *testing.T) {
 	}
 }
 
-func compareObserved(t *testing.T, o scenario.Observed, rec scenario.Recording, version string) {
+func report(t *testing.T, differences []string) {
+	t.Helper()
+	for _, d := range differences {
+		t.Error(d)
+	}
+}
+
+// compareObserved returns how our run differs from a recorded one.
+//
+// When a connection is opened and when another query's data goes out is not ordered: the recorded replies of a pair came one after
+// the other and left time for a handshake in between, modelled ones come at once. So SYNs are compared by their number only.
+func compareObserved(t *testing.T, o scenario.Observed, rec scenario.Recording, version string) []string {
 	t.Helper()
 	p := runObserved(t, o, version)
-	for _, d := range scenario.Compare(rec.Packets, p.packets) {
-		t.Error(d)
+	var out []string
+	differ := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
+	data, syns := splitSYN(p.packets)
+	for _, d := range scenario.Compare(rec.Packets, data) {
+		differ("%v", d)
+	}
+	if _, observed := splitSYN(rec.Packets); observed != syns && !(o.Name == refusedStreams && observed > 0 && observed < syns) {
+		differ("%d connections, observed %d", syns, observed)
 	}
 	for i, want := range rec.Results {
 		if i >= len(p.results) {
-			t.Fatalf("%d results, observed %d", len(p.results), len(rec.Results))
+			return append(out, fmt.Sprintf("%d results, observed %d", len(p.results), len(rec.Results)))
 		}
 		got := p.results[i]
 		if code, known := observedCodes[want.Code]; !known || string(code) != got.Code {
-			t.Errorf("call %d: code %q, observed %d", i+1, got.Code, want.Code)
+			differ("call %d: code %q, observed %d", i+1, got.Code, want.Code)
 		}
 		if addrs := expectedAddresses(o.Calls[i], got.Addresses); !slices.Equal(addrs, want.Addresses) {
-			t.Errorf("call %d: addresses %v, observed %v", i+1, addrs, want.Addresses)
+			differ("call %d: addresses %v, observed %v", i+1, addrs, want.Addresses)
 		}
 		if got.Canonical != want.Canonical {
-			t.Errorf("call %d: canonical name %q, observed %q", i+1, got.Canonical, want.Canonical)
+			differ("call %d: canonical name %q, observed %q", i+1, got.Canonical, want.Canonical)
 		}
 		if !scenario.Near(want.Elapsed, p.elapsed[i]) {
-			t.Errorf("call %d: took %v, observed %v", i+1, p.elapsed[i], want.Elapsed)
+			differ("call %d: took %v, observed %v", i+1, p.elapsed[i], want.Elapsed)
 		}
 	}
 	last := p.results[len(p.results)-1]
 	if died := last.Outcome == probe.Fail && last.Code == ""; died != (len(rec.Results) < len(o.Calls)) {
-		t.Errorf("%d results of %d calls, ours ended with %+v", len(rec.Results), len(o.Calls), last)
+		differ("%d results of %d calls, ours ended with %+v", len(rec.Results), len(o.Calls), last)
 	}
 	for i, events := range p.runs {
 		checkEvents(t, fmt.Sprintf("call %d", i+1), events, p.results[i])
 	}
+	return out
+}
+
+// refusedStreams is a scenario in which both replies are truncated and the TCP port is closed. If the first connection is
+// refused before the second reply is there, musl never opens the second one.
+const refusedStreams = "O08"
+
+// splitSYN returns packets without SYNs, and the number of those.
+func splitSYN(packets []scenario.Packet) (data []scenario.Packet, syns int) {
+	for _, p := range packets {
+		if p.Transport == scenario.SYN {
+			syns++
+			continue
+		}
+		data = append(data, p)
+	}
+	return data, syns
 }
