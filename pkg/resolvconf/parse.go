@@ -34,6 +34,8 @@ func Parse(libc Libc, text string, in Inputs) (Config, error) {
 		return ParseGlibc(text, in), nil
 	case Musl:
 		return ParseMusl(text, in), nil
+	case Go:
+		return ParseGo(text, in), nil
 	}
 	return Config{}, ErrDialect{libc}
 }
