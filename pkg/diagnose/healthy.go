@@ -79,7 +79,7 @@ func (v *view) fine(r *probe.Resolution) bool {
 	switch {
 	case r.AnsweredBy == answeredByHosts || r.AnsweredBy == answeredByLiteral:
 		return true
-	case d == nil || d.Outcome != probe.OK:
+	case d == nil || d.Outcome != probe.OK || !slices.ContainsFunc(d.Queries, func(q probe.Query) bool { return len(q.Answers) > 0 }):
 		return false
 	}
 	domain := ForeignDomain(*r, v.zone)
