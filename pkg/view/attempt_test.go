@@ -76,6 +76,13 @@ func TestLosses(t *testing.T) {
 		{"truncated", []probe.Query{
 			{Type: probe.TypeA, Transmissions: []probe.Transmission{answered(sent(one, probe.UDP, 0, "NOERROR"), 2, probe.UseAccepted, "TC"), answered(sent(one, probe.TCP, 2, "NOERROR"), 3, probe.UseAccepted)}},
 		}, []string{"A answer too big (TC), sent again over tcp after 2.0 ms"}},
+		{"two servers at once, one answers", []probe.Query{
+			{Type: probe.TypeA, Transmissions: []probe.Transmission{answered(sent(one, probe.UDP, 0, "NOERROR"), 1, probe.UseAccepted), sent(two, probe.UDP, 0, probe.ReplyLost)}},
+		}, nil},
+		{"two servers at once, twice", []probe.Query{
+			{Type: probe.TypeA, Transmissions: []probe.Transmission{sent(one, probe.UDP, 0, probe.ReplyLost), sent(two, probe.UDP, 0, probe.ReplyLost),
+				sent(one, probe.UDP, 2500, probe.ReplyLost), sent(two, probe.UDP, 2500, probe.ReplyLost)}},
+		}, []string{"A lost, sent again to 198.19.0.10 after 2.500 s", "A lost, given up after 2.501 s"}},
 		{"closed port", []probe.Query{{Type: probe.TypeA, Transmissions: []probe.Transmission{sent(one, probe.UDP, 0, probe.ReplyICMPRefused)}}},
 			[]string{"A met a closed port at 198.19.0.10, given up"}},
 		{"unreachable", []probe.Query{{Type: probe.TypeA, Transmissions: []probe.Transmission{sent(one, probe.UDP, 0, probe.ReplyUnreachable)}}},

@@ -3,6 +3,7 @@ package view
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 )
@@ -34,10 +35,14 @@ func losses(r *probe.Resolution, a *probe.Attempt) []string {
 		q := &a.Queries[i]
 		for j := range q.Transmissions {
 			t := &q.Transmissions[j]
-			if j+1 < len(q.Transmissions) {
-				add(q.Transmissions[j+1].Sent, string(q.Type), sentAgain(t, &q.Transmissions[j+1]))
-			} else if text := givenUp(r, a, t); text != "" {
-				add(t.Sent, string(q.Type), text)
+			switch next := j + 1; {
+			case spared(q, j) || next < len(q.Transmissions) && together(t, &q.Transmissions[next]):
+			case next < len(q.Transmissions):
+				add(q.Transmissions[next].Sent, string(q.Type), sentAgain(t, &q.Transmissions[next]))
+			default:
+				if text := givenUp(r, a, t); text != "" {
+					add(t.Sent, string(q.Type), text)
+				}
 			}
 		}
 	}
@@ -50,6 +55,26 @@ func losses(r *probe.Resolution, a *probe.Attempt) []string {
 		out = append(out, strings.Join(s.who, " and ")+" "+s.text)
 	}
 	return out
+}
+
+// together reports whether two messages went to two servers at once, as musl sends them: then neither is a repetition.
+func together(a, b *probe.Transmission) bool {
+	const once = probe.Millis(5 * time.Millisecond)
+	return a.Server != b.Server && max(a.Sent-b.Sent, b.Sent-a.Sent) < once && (a.Received == nil || *a.Received > b.Sent)
+}
+
+// spared reports whether nothing hung on transmission j of q any more: it got no reply, but one that went out together with it did.
+func spared(q *probe.Query, j int) bool {
+	t := &q.Transmissions[j]
+	if t.Received != nil {
+		return false
+	}
+	for i := range q.Transmissions {
+		if o := &q.Transmissions[i]; o.Received != nil && o.Use != probe.UseRejected && together(o, t) {
+			return true
+		}
+	}
+	return false
 }
 
 // quiet reports whether every query of an attempt was sent once and answered, or still waits: nearly all are like that.

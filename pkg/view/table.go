@@ -226,7 +226,7 @@ func waitedInVain(a *probe.Attempt, end probe.Millis) probe.Millis {
 	for i := range a.Queries {
 		ts := a.Queries[i].Transmissions
 		for j := range ts {
-			if ts[j].Reply != probe.ReplyLost {
+			if ts[j].Reply != probe.ReplyLost || spared(&a.Queries[i], j) {
 				continue
 			}
 			if j+1 < len(ts) {
