@@ -139,8 +139,8 @@ func TestDemoReadsAScenarioFile(t *testing.T) {
 		if r := run.Resolutions[0]; r.Host != "x" || r.Outcome != probe.NXDomain {
 			t.Errorf("%+v", r)
 		}
-		if run.Resolver.Libc != probe.Glibc || run.Resolver.Source != probe.SourceAssumed {
-			t.Errorf("musl, which cannot be followed yet, became %+v", run.Resolver)
+		if run.Resolver.Libc != probe.Musl || run.Resolver.Version != "1.2.5" {
+			t.Errorf("musl became %+v", run.Resolver)
 		}
 	}
 }

@@ -99,8 +99,12 @@ func TestLocalFollowsTheFlags(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
-	if got := chosen(asking{}, probe.Resolver{Libc: probe.Musl}); got.Source != probe.SourceAssumed {
+	musl := probe.Resolver{Libc: probe.Musl, Version: "1.2.5", Source: probe.SourceDetected}
+	if got := chosen(asking{}, musl); got != musl {
 		t.Errorf("musl: %+v", got)
+	}
+	if got := chosen(asking{}, probe.Resolver{Libc: "bionic"}); got.Source != probe.SourceAssumed {
+		t.Errorf("a libc that cannot be followed: %+v", got)
 	}
 }
 

@@ -210,8 +210,23 @@ func TestSettings(t *testing.T) {
 		t.Error("a list is null in JSON")
 	}
 	s = Settings(sys, probe.Resolver{Libc: probe.Musl, Version: "1.2.5"}, "target")
+	if s.TimeoutSeconds != 5 || len(s.Warnings) != 1 || !strings.Contains(s.Warnings[0].Effect, "musl does not look at this variable") {
+		t.Errorf("musl: %+v", s)
+	}
+	s = Settings(sys, probe.Resolver{Libc: "bionic"}, "target")
 	if len(s.Warnings) == 0 {
-		t.Error("musl's settings are shown as glibc reads them, without a word")
+		t.Error("the settings of a libc that is not known are shown as glibc reads them, without a word")
+	}
+}
+
+func TestResolveFollowsTheLibcOfTheAsk(t *testing.T) {
+	// musl never searches for a name with ndots dots.
+	e := model(t, "nameserver 198.19.0.10\nsearch a.test\noptions ndots:1\n", simnet.World{})
+	for libc, want := range map[probe.Libc]int{probe.Glibc: 2, probe.Musl: 1} {
+		r, err := e.Resolve(t.Context(), "r", probe.Ask{Host: "x.y", Libc: libc}, func(probe.Event) {})
+		if err != nil || r.Libc != libc || len(r.Attempts) != want {
+			t.Errorf("%s: %d attempts, want %d; %v", libc, len(r.Attempts), want, err)
+		}
 	}
 }
 
@@ -220,8 +235,12 @@ func TestFallback(t *testing.T) {
 	if Fallback(detected) != detected {
 		t.Error("a libc that can be followed is replaced")
 	}
-	got := Fallback(probe.Resolver{Libc: probe.Musl, Version: "1.2.5", Source: probe.SourceDetected, Why: "read"})
-	if got.Libc != probe.Glibc || got.Version != "2.36" || got.Source != probe.SourceAssumed || !strings.Contains(got.Why, "musl 1.2.5") {
+	musl := probe.Resolver{Libc: probe.Musl, Version: "1.2.5", Source: probe.SourceDetected}
+	if Fallback(musl) != musl {
+		t.Error("musl is replaced")
+	}
+	got := Fallback(probe.Resolver{Libc: "bionic", Version: "1.2.5", Source: probe.SourceDetected, Why: "read"})
+	if got.Libc != probe.Glibc || got.Version != "2.36" || got.Source != probe.SourceAssumed || !strings.Contains(got.Why, "bionic 1.2.5") {
 		t.Errorf("%+v", got)
 	}
 }

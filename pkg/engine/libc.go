@@ -2,19 +2,39 @@ package engine
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
+	"strings"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolvconf"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/glibc"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/musl"
 )
+
+// resolvers has the libcs that can be followed, with what makes the resolver of a fresh process. version is that of the distribution
+// where it is known: some distributions carry changes that their upstream version has not.
+var resolvers = map[probe.Libc]func(version string, sys resolver.System) resolver.Resolver{
+	probe.Glibc: func(version string, sys resolver.System) resolver.Resolver { return glibc.New(version, sys) },
+	probe.Musl:  func(version string, sys resolver.System) resolver.Resolver { return musl.New(version, sys) },
+}
 
 // UnsupportedError says that a libc's resolver cannot be followed.
 type UnsupportedError struct{ Libc probe.Libc }
 
 func (e *UnsupportedError) Error() string {
-	return fmt.Sprintf("follow the resolver of libc %.40q: only glibc's can be followed so far", string(e.Libc))
+	return fmt.Sprintf("follow the resolver of libc %.40q: it is none of %s", string(e.Libc), names())
+}
+
+// names lists the libcs that can be followed.
+func names() string {
+	var list []string
+	for libc := range resolvers {
+		list = append(list, string(libc))
+	}
+	slices.Sort(list)
+	return strings.Join(list, ", ")
 }
 
 // NextStep tells what to do about it.
@@ -23,7 +43,7 @@ func (e *UnsupportedError) NextStep() string {
 }
 
 // Supported reports whether the resolver of libc can be followed.
-func Supported(libc probe.Libc) bool { return libc == probe.Glibc }
+func Supported(libc probe.Libc) bool { return resolvers[libc] != nil }
 
 // Fallback returns the resolver to follow in the place of r: r itself where it can be followed, else the glibc that most
 // images have, marked as assumed. Whether to fall back is the caller's decision.
@@ -44,11 +64,10 @@ func Fallback(r probe.Resolver) probe.Resolver {
 	}
 }
 
-// newResolver returns the resolver of a fresh process of libc. version is that of the distribution where it is known: some
-// distributions carry changes that their upstream version has not.
+// newResolver returns the resolver of a fresh process of libc.
 func newResolver(libc probe.Libc, version string, sys resolver.System) (resolver.Resolver, error) {
-	if libc == probe.Glibc {
-		return glibc.New(version, sys), nil
+	if fresh := resolvers[libc]; fresh != nil {
+		return fresh(version, sys), nil
 	}
 	return nil, &UnsupportedError{libc}
 }

@@ -174,7 +174,8 @@ func (r *Resolution) sent(ev Event) {
 }
 
 // waiting returns the newest transmission of q to this server that still waited on this socket with this id at that time, and
-// whether there are more. musl asks several servers from one socket. A libc can read a reply after it sent again; what was sent after the reply arrived did not cause it.
+// whether there are more: musl asks several servers from one socket. A libc can read a reply after it sent again; what was sent
+// after the reply arrived did not cause it.
 func (q *Query) waiting(server string, socket int, id uint16, at Millis) (t *Transmission, ambiguous bool) {
 	for i := len(q.Transmissions) - 1; i >= 0; i-- {
 		c := &q.Transmissions[i]
