@@ -31,4 +31,17 @@ type Resolver struct {
 	Source ResolverSource `json:"source"`
 	// Why is one sentence: what was read, or what was assumed for lack of it.
 	Why string `json:"why"`
+	// Cgo is set for a Go program that can use Go's resolver and libc's and was told to use neither. It decides for every lookup,
+	// so what the fields above say holds for the settings as they were found.
+	Cgo *CgoProgram `json:"cgo,omitempty"`
+}
+
+// CgoProgram is a Go program that chooses between two resolvers.
+type CgoProgram struct {
+	// Program names it for people.
+	Program string `json:"program"`
+	// GoVersion is the release that it was built with ("1.26.8").
+	GoVersion string `json:"goVersion"`
+	// Libc is the libc that it leaves lookups to. Its Cgo is nil.
+	Libc Resolver `json:"libc"`
 }

@@ -5,8 +5,6 @@ import (
 	"encoding/binary"
 	"io"
 	"strings"
-
-	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 )
 
 // goBuild is how a Go program was built (the text that `go version -m` shows).
@@ -132,97 +130,4 @@ func (b goBuild) netdns(env map[string]string) (mode, by string) {
 		return "cgo", "-tags netcgo"
 	}
 	return "", ""
-}
-
-// whyCgo returns why a Go program that can use both resolvers uses libc's, empty when it uses its own (Go net/conf.go,
-// initConfVal and lookupOrder; net/dnsconfig_unix.go, unknownOpt). Names that are special to a source of nsswitch.conf
-// (mdns, myhostname) are left out: they concern single hosts.
-func whyCgo(sys resolver.System) string {
-	if _, set := sys.Env["LOCALDOMAIN"]; set {
-		return "LOCALDOMAIN is set"
-	}
-	for _, name := range []string{"RES_OPTIONS", "HOSTALIASES"} {
-		if sys.Env[name] != "" {
-			return name + " is set"
-		}
-	}
-	if word := unknownToGo(sys.ResolvConf); word != "" {
-		return "Go does not know " + word + " in resolv.conf"
-	}
-	if sys.NSSwitch != nil {
-		return unusualSource(*sys.NSSwitch)
-	}
-	return ""
-}
-
-// unknownToGo returns the first keyword or option of a resolv.conf that Go does not know.
-func unknownToGo(text string) string {
-	for line := range strings.Lines(text) {
-		if line[0] == '#' || line[0] == ';' {
-			continue
-		}
-		words := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\t' || r == '\r' || r == '\n' })
-		if len(words) == 0 {
-			continue
-		}
-		switch words[0] {
-		case "nameserver", "domain", "search", "lookup":
-		case "options":
-			for _, o := range words[1:] {
-				if !goKnows(o) {
-					return "the option " + quote(o)
-				}
-			}
-		default:
-			return "the keyword " + quote(words[0])
-		}
-	}
-	return ""
-}
-
-func goKnows(option string) bool {
-	switch option {
-	case "rotate", "single-request", "single-request-reopen", "use-vc", "usevc", "tcp", "trust-ad", "edns0", "no-reload":
-		return true
-	}
-	for _, prefix := range []string{"ndots:", "timeout:", "attempts:"} {
-		if strings.HasPrefix(option, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
-// unusualSource returns why the hosts line of an nsswitch.conf is libc's business.
-func unusualSource(text string) string {
-	sources := ""
-	for line := range strings.Lines(text) {
-		line, _, _ = strings.Cut(line, "#")
-		if db, list, ok := strings.Cut(line, ":"); ok && strings.TrimSpace(db) == "hosts" {
-			sources = list
-		}
-	}
-	last := ""
-	for word := range strings.FieldsSeq(strings.NewReplacer("[", " [", "]", " ").Replace(sources)) {
-		criterion := strings.Contains(word, "=")
-		switch {
-		case criterion && (last == "files" || last == "dns") && !goDefault(strings.ToLower(strings.TrimPrefix(word, "["))):
-			return "nsswitch.conf has the criterion " + quote(strings.TrimPrefix(word, "[")) + " after " + last
-		case criterion || word == "[":
-			continue
-		case word != "files" && word != "dns" && word != "myhostname" && !strings.HasPrefix(word, "mdns"):
-			return "nsswitch.conf has the source " + quote(word)
-		}
-		last = word
-	}
-	return ""
-}
-
-// goDefault reports whether a criterion of nsswitch.conf changes nothing.
-func goDefault(criterion string) bool {
-	switch criterion {
-	case "success=return", "notfound=continue", "unavail=continue", "tryagain=continue":
-		return true
-	}
-	return false
 }

@@ -104,7 +104,8 @@ func TestWhichResolverAGoProgramUses(t *testing.T) {
 		"RES_OPTIONS, empty":               {settings: []string{"CGO_ENABLED=1"}, sys: resolver.System{Env: map[string]string{"RES_OPTIONS": ""}}, libc: probe.Go},
 		"Debian's nsswitch.conf":           {settings: []string{"CGO_ENABLED=1"}, sys: resolver.System{NSSwitch: nss("passwd: files ldap\nhosts: files mdns4_minimal [NOTFOUND=return] dns myhostname\n")}, libc: probe.Go},
 		"another source":                   {settings: []string{"CGO_ENABLED=1"}, sys: resolver.System{NSSwitch: nss("hosts: files resolve [!UNAVAIL=return] dns\n")}, libc: probe.Glibc, why: `the source "resolve"`},
-		"a criterion":                      {settings: []string{"CGO_ENABLED=1"}, sys: resolver.System{NSSwitch: nss("hosts: dns [NOTFOUND=return] files # no\n")}, libc: probe.Glibc, why: `the criterion "NOTFOUND=return" after dns`},
+		"a criterion":                      {settings: []string{"CGO_ENABLED=1"}, sys: resolver.System{NSSwitch: nss("hosts: dns [!UNAVAIL=return] files # no\n")}, libc: probe.Glibc, why: "a criterion after dns that is not the usual one"},
+		"the last criterion may return":    {settings: []string{"CGO_ENABLED=1"}, sys: resolver.System{NSSwitch: nss("hosts: dns [NOTFOUND=return] files # no\n")}, libc: probe.Go},
 		"a criterion that changes nothing": {settings: []string{"CGO_ENABLED=1"}, sys: resolver.System{NSSwitch: nss("hosts: dns [SUCCESS=return NOTFOUND=continue] files\n")}, libc: probe.Go},
 	} {
 		t.Run(name, func(t *testing.T) {

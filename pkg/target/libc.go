@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/printable"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/golang"
 )
 
 // AssumedVersion is the glibc that is assumed when the libc cannot be told: that of Debian 12, which most images have.
@@ -264,12 +265,7 @@ func describeGo(who string, b goBuild, calls bool, libc probe.Resolver, sys reso
 		libc.Why = fmt.Sprintf("a Go program, told by %s to use libc's resolver; %s", by, libc.Why)
 		return libc
 	}
-	if why := whyCgo(sys); why != "" {
-		libc.Why = fmt.Sprintf("a Go program with cgo, which leaves resolving to libc because %s; %s", why, libc.Why)
-		return libc
-	}
-	r.Why = fmt.Sprintf("%s is a Go program with cgo, which uses Go's own resolver with these settings", who)
-	return r
+	return golang.Decide(&probe.CgoProgram{Program: who, GoVersion: b.Version, Libc: libc}, sys, "")
 }
 
 // fromLibc describes the libc of a program that is no Go program, or leaves resolving to it.

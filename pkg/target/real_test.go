@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/golang"
 )
 
 // glibcHere returns the version of this machine's glibc in the words of its own getconf. Where there is none, the test cannot
@@ -150,7 +151,7 @@ func TestARealGoProcess(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if truth.System.NSSwitch != nil && unusualSource(*truth.System.NSSwitch) != "" && c.cgo == "1" && c.godebug == "" {
+			if golang.LeftToLibc(c.version, truth.System, "") != "" && c.cgo == "1" && c.godebug == "" {
 				c.libc, c.version, c.why = probe.Glibc, version, "leaves resolving to libc because "
 			}
 			if r := truth.Resolver; r.Libc != c.libc || r.Version != c.version || !strings.Contains(r.Why, c.why) {

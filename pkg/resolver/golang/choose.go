@@ -1,8 +1,10 @@
 package golang
 
 import (
+	"fmt"
 	"strings"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolvconf"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 )
@@ -41,6 +43,19 @@ func LeftToLibc(version string, sys resolver.System, host string) string {
 	}
 	_, why := parseNSS(sys.NSSwitch).lookupOrder(host, sys.Hostname, true)
 	return why
+}
+
+// Decide returns the resolver that a program which chooses uses for host with these files and environment. Ask it again
+// whenever one of them changed.
+func Decide(c *probe.CgoProgram, sys resolver.System, host string) probe.Resolver {
+	r := probe.Resolver{Libc: probe.Go, Version: c.GoVersion, Source: probe.SourceDetected}
+	r.Why = fmt.Sprintf("%s is a Go program with cgo, which uses Go's own resolver with these settings", c.Program)
+	if why := LeftToLibc(c.GoVersion, sys, host); why != "" {
+		r = c.Libc
+		r.Why = fmt.Sprintf("a Go program with cgo, which leaves resolving to libc because %s; %s", why, r.Why)
+	}
+	r.Cgo = c
+	return r
 }
 
 func endsFold(s, suffix string) bool {
