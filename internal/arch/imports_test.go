@@ -65,7 +65,7 @@ var mayImport = map[string][]string{
 	"pkg/resolver/musl":   {"pkg/resolver", "pkg/probe", "pkg/resolvconf"},
 	"pkg/dnsnet":          {"pkg/resolver", "pkg/probe"},
 	"pkg/simnet":          {"pkg/resolver", "pkg/probe"},
-	"pkg/engine":          {"pkg/resolver", "pkg/resolver/glibc", "pkg/resolver/musl", "pkg/probe", "pkg/resolvconf"},
+	"pkg/engine":          {"pkg/resolver", "pkg/resolver/glibc", "pkg/resolver/golang", "pkg/resolver/musl", "pkg/probe", "pkg/resolvconf"},
 	"pkg/target":          {"pkg/resolver", "pkg/resolver/golang", "pkg/probe", "pkg/resolvconf", "pkg/printable"},
 	"pkg/session":         {"pkg/probe", "pkg/engine", "pkg/resolver", "internal/version"},
 	"pkg/experiment":      {"pkg/engine", "pkg/printable", "pkg/probe", "pkg/resolvconf", "pkg/resolver", "pkg/simnet"},

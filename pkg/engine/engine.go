@@ -51,8 +51,7 @@ func (e *Engine) Resolve(ctx context.Context, id string, ask probe.Ask, emit fun
 		return probe.Resolution{}, fmt.Errorf("read the settings: %w", err)
 	}
 	sys.ResolvConf = resolvconf.WithOptions(sys.ResolvConf, ask.Variant.Options)
-	libc, version := e.libc(ask)
-	res, err := newResolver(libc, version, sys)
+	libc, res, request, err := e.follow(ask, sys, request)
 	if err != nil {
 		return probe.Resolution{}, err
 	}
@@ -72,6 +71,16 @@ func (e *Engine) Resolve(ctx context.Context, id string, ask probe.Ask, emit fun
 	}})
 	result, err := res.Resolve(ctx, &bounded{Network: network, until: run.start.Add(limit)}, request, run.add)
 	return run.finish(ctx, result, err, limit)
+}
+
+// follow returns the libc to follow, its resolver, and the request as it is made there.
+func (e *Engine) follow(ask probe.Ask, sys resolver.System, request resolver.Request) (probe.Libc, resolver.Resolver, resolver.Request, error) {
+	if c := e.Resolver.Cgo; c != nil && ask.Libc == "" && ask.LibcVersion == "" {
+		return chosen(c, sys, request)
+	}
+	libc, version := e.libc(ask)
+	res, err := newResolver(libc, version, sys)
+	return libc, res, request, err
 }
 
 // libc returns the libc to follow and the version that decides how it behaves.

@@ -222,10 +222,35 @@ func TestSettings(t *testing.T) {
 func TestResolveFollowsTheLibcOfTheAsk(t *testing.T) {
 	// musl never searches for a name with ndots dots.
 	e := model(t, "nameserver 198.19.0.10\nsearch a.test\noptions ndots:1\n", simnet.World{})
-	for libc, want := range map[probe.Libc]int{probe.Glibc: 2, probe.Musl: 1} {
+	for libc, want := range map[probe.Libc]int{probe.Glibc: 2, probe.Musl: 1, probe.Go: 2} {
 		r, err := e.Resolve(t.Context(), "r", probe.Ask{Host: "x.y", Libc: libc}, func(probe.Event) {})
 		if err != nil || r.Libc != libc || len(r.Attempts) != want {
 			t.Errorf("%s: %d attempts, want %d; %v", libc, len(r.Attempts), want, err)
+		}
+	}
+}
+
+func TestResolveLetsAGoProgramWithCgoChooseAnew(t *testing.T) {
+	e := model(t, podConf, simnet.World{})
+	glibc := e.Resolver
+	e.Resolver = probe.Resolver{
+		Libc: probe.Go, Version: "1.26.8", Cgo: &probe.CgoProgram{Program: "app", GoVersion: "1.26.8", Libc: glibc},
+	}
+	for _, c := range []struct {
+		ask     probe.Ask
+		libc    probe.Libc
+		queries int
+	}{
+		{probe.Ask{Host: "api.stripe.com"}, probe.Go, 10},
+		{probe.Ask{Host: "api.stripe.com", Variant: probe.Variant{Options: []string{"ndots:2"}}}, probe.Go, 2},
+		// Go knows no-aaaa as little as a typing error: libc it is, which does know it.
+		{probe.Ask{Host: "api.stripe.com", Variant: probe.Variant{Options: []string{"no-aaaa"}}}, probe.Glibc, 5},
+		{probe.Ask{Host: "api.stripe.com", Variant: probe.Variant{Options: []string{"no-aaaa"}}, Libc: probe.Go}, probe.Go, 10},
+		{probe.Ask{Host: "100%"}, probe.Glibc, 0},
+	} {
+		r := resolve(t, e, c.ask)
+		if r.Libc != c.libc || r.QueriesSent != c.queries {
+			t.Errorf("%s %v: %d queries by %s, want %d by %s", c.ask.Host, c.ask.Variant.Options, r.QueriesSent, r.Libc, c.queries, c.libc)
 		}
 	}
 }

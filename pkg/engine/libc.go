@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolvconf"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/glibc"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/golang"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/musl"
 )
 
@@ -17,6 +18,7 @@ import (
 // where it is known: some distributions carry changes that their upstream version has not.
 var resolvers = map[probe.Libc]func(version string, sys resolver.System) resolver.Resolver{
 	probe.Glibc: func(version string, sys resolver.System) resolver.Resolver { return glibc.New(version, sys) },
+	probe.Go:    func(version string, sys resolver.System) resolver.Resolver { return golang.New(version, sys) },
 	probe.Musl:  func(version string, sys resolver.System) resolver.Resolver { return musl.New(version, sys) },
 }
 
@@ -78,4 +80,16 @@ func fullVersion(r probe.Resolver) string {
 		return r.Build
 	}
 	return r.Version
+}
+
+// chosen returns the resolver that a Go program which chooses between two uses for request with sys, and the request as it makes
+// it there (Go net/cgo_unix.go, cgoAddrInfoFlags). Settings that changed can change the choice.
+func chosen(c *probe.CgoProgram, sys resolver.System, request resolver.Request) (probe.Libc, resolver.Resolver, resolver.Request, error) {
+	r := golang.Decide(c, sys, request.Host)
+	if r.Libc == probe.Go {
+		return r.Libc, golang.NewCgo(r.Version, sys), request, nil
+	}
+	request.CanonName, request.V4Mapped, request.AddrConfig = true, true, false
+	res, err := newResolver(r.Libc, fullVersion(r), sys)
+	return r.Libc, res, request, err
 }
