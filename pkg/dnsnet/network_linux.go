@@ -129,6 +129,8 @@ func (s *socket) prepareUDP(server unix.Sockaddr, connected bool) error {
 	if !connected {
 		var any unix.Sockaddr = &unix.SockaddrInet4{}
 		if s.v6 {
+			// As musl does: servers with IPv4 addresses are reached by the same socket. Where the kernel refuses, they are not.
+			_ = unix.SetsockoptInt(s.fd, unix.IPPROTO_IPV6, unix.IPV6_V6ONLY, 0)
 			any = &unix.SockaddrInet6{}
 		}
 		return unix.Bind(s.fd, any)

@@ -124,6 +124,28 @@ func TestUDPPair(t *testing.T) {
 	}
 }
 
+// musl asks all servers from one socket, of both families where one of them is an IPv6 one.
+func TestOneSocketForServersOfBothFamilies(t *testing.T) {
+	w := simnet.World{Servers: []simnet.Server{{Addr: netip.MustParseAddr("127.0.0.2")}, {Addr: netip.MustParseAddr("::1")}}}
+	srv, err := dnstest.Start(w, dnstest.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(srv.Shut)
+	eachKind(t, Options{Port: srv.Port()}, func(t *testing.T, n resolver.Network) {
+		s := open(t, n, probe.UDP, netip.AddrPortFrom(w.Servers[1].Addr, dnsPort), false)
+		for _, server := range w.Servers {
+			to := netip.AddrPortFrom(server.Addr, dnsPort)
+			if err := n.Send(s, to, pair("x.test.")[0]); err != nil {
+				t.Fatalf("to %s: %v", to, err)
+			}
+			if ev := next(t, n, s, resolver.EventReply); ev.From.Addr().Unmap() != server.Addr || ev.From.Port() != dnsPort {
+				t.Errorf("%s answered as %s", to, ev.From)
+			}
+		}
+	})
+}
+
 func TestDeadline(t *testing.T) {
 	srv, to := server(t, "127.0.0.2", map[string][]string{"*": {"drop"}}, nil)
 	eachKind(t, Options{Port: srv.Port()}, func(t *testing.T, n resolver.Network) {

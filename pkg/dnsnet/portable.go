@@ -93,9 +93,13 @@ func (s *portableSocket) openUDP(to netip.AddrPort) (err error) {
 	}
 	if s.connected {
 		s.udp, err = net.DialUDP(network, nil, net.UDPAddrFromAddrPort(to))
-	} else {
-		s.udp, err = net.ListenUDP(network, nil)
+		return err
 	}
+	if to.Addr().Is6() {
+		// One that reaches servers with IPv4 addresses, too.
+		network = "udp"
+	}
+	s.udp, err = net.ListenUDP(network, nil)
 	return err
 }
 
