@@ -408,7 +408,10 @@ func packets(wire []tracePacket) ([]Packet, error) {
 	return out, nil
 }
 
-// flag reads "ad", "edns1232+opt12" (payload size and option codes) or "RAW=" and the message in hexadecimal.
+// clientCookieBytes is the size of an option with a client cookie and nothing else, the only one that a recorded library sent.
+const clientCookieBytes = 12
+
+// flag reads "ad", "edns1232+opt12" (payload size and the size of the options) or "RAW=" and the message in hexadecimal.
 func (p *Packet) flag(flag string) error {
 	if flag == "ad" {
 		p.AD = true
@@ -432,12 +435,11 @@ func (p *Packet) flag(flag string) error {
 		return err
 	}
 	p.EDNSSize = uint16(size)
-	for _, code := range parts[1:] {
-		n, err := strconv.ParseUint(code, 10, 16)
-		if err != nil {
-			return err
+	for _, size := range parts[1:] {
+		if n, err := strconv.Atoi(size); err != nil || n != clientCookieBytes {
+			return fmt.Errorf("flag %.40q: options of %s bytes are not understood", flag, size)
 		}
-		p.EDNSOptions = append(p.EDNSOptions, uint16(n))
+		p.EDNSOptions = append(p.EDNSOptions, optionCookie)
 	}
 	return nil
 }

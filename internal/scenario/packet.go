@@ -38,6 +38,9 @@ type Packet struct {
 	Raw string
 }
 
+// optionCookie is the code of the COOKIE option (RFC 7873).
+const optionCookie = 10
+
 // classes numbers values in order of appearance, from 1.
 type classes[T comparable] map[T]int
 
@@ -98,6 +101,9 @@ func (r *Recorder) Send(s resolver.Socket, to netip.AddrPort, queries ...resolve
 		p := Packet{
 			At: r.Now().Sub(r.start), Transport: t, Server: server, Socket: r.sockets.of(s), ID: r.ids.of(q.ID),
 			Size: simnet.QuerySize(q), AD: q.AD, EDNSSize: q.EDNSSize,
+		}
+		if q.EDNSSize != 0 && len(q.Cookie) > 0 {
+			p.EDNSOptions = []uint16{optionCookie}
 		}
 		if len(q.Wire) > 2 {
 			p.Raw = string(q.Wire[2:])

@@ -69,33 +69,67 @@ func decodeSections(msg []byte, r *resolver.Reply) error {
 		r.Answers = append(r.Answers, rec)
 		off = next
 	}
-	if err := decodeAuthority(msg, off, r); err != nil && firstErr == nil {
+	off, err := decodeAuthority(msg, off, r)
+	if err == nil {
+		decodeAdditional(msg, off, r)
+	}
+	if firstErr == nil {
 		firstErr = err
 	}
 	return firstErr
 }
 
-// decodeAuthority looks for an SOA record.
-func decodeAuthority(msg []byte, off int, r *resolver.Reply) error {
+// decodeAdditional looks for an OPT record, and for a cookie in it. Most libcs never look at this section: a broken one does
+// not make a message malformed.
+func decodeAdditional(msg []byte, off int, r *resolver.Reply) {
+	for range min(r.ARCount, maxRecords) {
+		h, data, next, err := decodeHeader(msg, off)
+		if err != nil {
+			return
+		}
+		if off = next; h.Rrtype == dns.TypeOPT {
+			r.EDNS, r.RcodeHigh, r.Cookie = true, uint8(h.Ttl>>24), cookie(msg[data:next])
+			return
+		}
+	}
+}
+
+// cookie returns the data of the COOKIE option among options (RFC 6891 section 6.1.2), nil when there is none.
+func cookie(options []byte) []byte {
+	const header = 4
+	for len(options) >= header {
+		code, size := binary.BigEndian.Uint16(options), int(binary.BigEndian.Uint16(options[2:]))
+		if options = options[header:]; size > len(options) {
+			return nil
+		}
+		if code == dns.EDNS0COOKIE {
+			return append([]byte{}, options[:size]...)
+		}
+		options = options[size:]
+	}
+	return nil
+}
+
+// decodeAuthority looks for an SOA record, and returns where the section ends.
+func decodeAuthority(msg []byte, off int, r *resolver.Reply) (int, error) {
 	for i := range min(r.NSCount, maxRecords) {
 		h, data, next, err := decodeHeader(msg, off)
 		if err != nil {
-			return fmt.Errorf("authority record %d of %d: %w", i+1, r.NSCount, err)
+			return off, fmt.Errorf("authority record %d of %d: %w", i+1, r.NSCount, err)
 		}
 		off = next
-		if h.Rrtype != resolver.TypeSOA {
+		if h.Rrtype != resolver.TypeSOA || r.SOAMinimum != nil {
 			continue
 		}
 		rr, _, err := dns.UnpackRRWithHeader(h, msg[:next], data)
 		if err != nil {
-			return fmt.Errorf("authority record %d of %d: %w", i+1, r.NSCount, err)
+			return off, fmt.Errorf("authority record %d of %d: %w", i+1, r.NSCount, err)
 		}
 		if soa, ok := rr.(*dns.SOA); ok && h.Rdlength > 0 {
 			r.SOAMinimum = &soa.Minttl
-			return nil
 		}
 	}
-	return nil
+	return off, nil
 }
 
 func decodeQuestion(msg []byte, off int) (resolver.Question, int, error) {

@@ -1,6 +1,7 @@
 package dnsnet
 
 import (
+	"encoding/hex"
 	"fmt"
 
 	"github.com/miekg/dns"
@@ -32,6 +33,9 @@ func Encode(q resolver.Query) ([]byte, error) {
 	if q.EDNSSize != 0 {
 		opt := &dns.OPT{Hdr: dns.RR_Header{Name: ".", Rrtype: dns.TypeOPT}}
 		opt.SetUDPSize(q.EDNSSize)
+		if len(q.Cookie) > 0 {
+			opt.Option = []dns.EDNS0{&dns.EDNS0_COOKIE{Code: dns.EDNS0COOKIE, Cookie: hex.EncodeToString(q.Cookie)}}
+		}
 		m.Extra = []dns.RR{opt}
 	}
 	wire, err := m.Pack()

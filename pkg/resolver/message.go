@@ -16,6 +16,8 @@ type Query struct {
 	AD bool
 	// EDNSSize is the payload size of the OPT record (RFC 6891); 0 sends none.
 	EDNSSize uint16
+	// Cookie is the data of a COOKIE option in the OPT record (RFC 7873), 8 to 40 bytes; empty sends none.
+	Cookie []byte
 	// Wire, when set, is sent as it is: some libc versions send messages that no encoder would build.
 	Wire []byte
 }
@@ -37,6 +39,11 @@ type Reply struct {
 	QDCount, ANCount, NSCount, ARCount int
 	// SOAMinimum is the MINIMUM field of an SOA record in the authority section; nil without one.
 	SOAMinimum *uint32
+	// EDNS tells that an OPT record is there (RFC 6891). Cookie is the data of its COOKIE option, nil without one; RcodeHigh are
+	// the bits above the header's four that it adds to the rcode.
+	EDNS      bool
+	Cookie    []byte
+	RcodeHigh uint8
 	// Malformed tells why the sections could not be decoded, nil when they could. The header is valid all the same.
 	Malformed error
 }

@@ -98,6 +98,7 @@ func (w *World) React(st *State, q resolver.Query, server netip.Addr, t probe.Tr
 		return r
 	}
 	r.Reply, r.EDNS = b.reply(t)
+	r.Reply.EDNS = r.EDNS
 	return r
 }
 
@@ -286,6 +287,8 @@ func (w *World) authoritative(name string) bool {
 const (
 	headerSize = 12
 	optSize    = 11
+	// optionHeaderSize are code and length of an option in an OPT record.
+	optionHeaderSize = 4
 	// soaSize is the size of the SOA record that Reaction describes.
 	soaSize = 55
 )
@@ -340,6 +343,9 @@ func QuerySize(q resolver.Query) int {
 	n := headerSize + nameSize(q.Name) + 4
 	if q.EDNSSize != 0 {
 		n += optSize
+		if len(q.Cookie) > 0 {
+			n += optionHeaderSize + len(q.Cookie)
+		}
 	}
 	return n
 }
