@@ -10,6 +10,8 @@ import "net/netip"
 type Config struct {
 	// Nameservers are the servers in use, in order, after the libc's cap. Port 53 is implied; a zone is kept.
 	Nameservers []netip.Addr
+	// Ports are the ports of Nameservers where one of them has its own, which only c-ares knows; nil when all listen on 53.
+	Ports []uint16
 	// Search is the search list in use, in order, as written (no trailing dot added or removed).
 	Search []string
 	// SearchFrom says where Search came from.
@@ -18,6 +20,8 @@ type Config struct {
 	Ndots int
 	// TimeoutSeconds is the libc's `timeout`, after caps.
 	TimeoutSeconds int
+	// TimeoutMillis is the same in milliseconds for c-ares, whose older versions count in them; 0 for other libcs.
+	TimeoutMillis int
 	// Attempts is the libc's `attempts`, after caps. glibc sends nothing at all when it is 0 or less.
 	Attempts int
 
@@ -31,6 +35,9 @@ type Config struct {
 	NoTLDQuery          bool
 	NoReload            bool
 	StrictError         bool
+
+	// Lookup is the order of c-ares's `lookup` line: "b" is DNS, "f" the hosts file. Empty without such a line.
+	Lookup string
 
 	// Options are all option words as written, in order of appearance, RES_OPTIONS included.
 	Options []string

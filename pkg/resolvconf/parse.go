@@ -36,6 +36,8 @@ func Parse(libc Libc, text string, in Inputs) (Config, error) {
 		return ParseMusl(text, in), nil
 	case Go:
 		return ParseGo(text, in), nil
+	case CAres:
+		return ParseCAres(text, in), nil
 	}
 	return Config{}, ErrDialect{libc}
 }
