@@ -172,6 +172,9 @@ func (p *goParser) replaceSearch(domains []string, from SearchSource) {
 	if p.searchLine != 0 {
 		p.warn(fmt.Sprintf("replaces line %d: of all `search` and `domain` lines the last one wins", p.searchLine))
 	}
+	if len(domains) == 0 && len(p.config.Search) > 0 {
+		p.warn("clears the search list: to Go an empty list is one, too")
+	}
 	p.searchLine, p.config.Search, p.config.SearchFrom = p.line, domains, from
 	if len(domains) == 0 {
 		p.config.Search, p.config.SearchFrom = nil, SearchFromNothing
