@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"os"
 	"sync"
 	"time"
 
@@ -147,17 +148,29 @@ func (s *Server) react(wire []byte, server netip.Addr, from netip.AddrPort, t pr
 	return r, reply
 }
 
-// serveUDP answers datagrams. Replies leave in order of their due times, equal ones in order of the queries.
+// serveUDP answers datagrams. Replies leave in order of their due times, equal ones in order of the queries. What came
+// together is taken in before any of it is answered: an asker that goes on to TCP at the first reply must not overtake its own
+// second query.
 func (s *Server) serveUDP(conn *net.UDPConn, addr netip.Addr) {
 	late := newSchedule()
 	s.goRun(func() { late.run(s.ctx) })
 	buf := make([]byte, 65535)
+	var replies []func()
 	for {
 		n, from, err := conn.ReadFromUDPAddrPort(buf)
-		if errors.Is(err, net.ErrClosed) {
+		switch {
+		case errors.Is(err, net.ErrClosed):
 			return
-		}
-		if err != nil {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			for _, send := range replies {
+				send()
+			}
+			replies = replies[:0]
+			if conn.SetReadDeadline(time.Time{}) != nil {
+				return
+			}
+			continue
+		case err != nil:
 			// An ICMP error about an earlier reply: the asker is gone.
 			continue
 		}
@@ -167,10 +180,14 @@ func (s *Server) serveUDP(conn *net.UDPConn, addr netip.Addr) {
 			continue
 		}
 		send := func() { _, _ = conn.WriteToUDPAddrPort(reply, from) }
-		if r.Delay <= 0 {
-			send()
+		if r.Delay > 0 {
+			late.at(now.Add(r.Delay), send)
 			continue
 		}
-		late.at(now.Add(r.Delay), send)
+		replies = append(replies, send)
+		// The next read is one that does not wait.
+		if conn.SetReadDeadline(now) != nil {
+			return
+		}
 	}
 }

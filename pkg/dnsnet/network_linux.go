@@ -201,10 +201,13 @@ func sockaddr(a netip.AddrPort, v6 bool) (unix.Sockaddr, error) {
 		return sa, nil
 	}
 	link, err := net.InterfaceByName(zone)
-	if err != nil {
-		return nil, fmt.Errorf("find the zone %q of %s: %w", zone, a.Addr(), err)
+	switch {
+	case err == nil:
+		sa.ZoneId = uint32(link.Index)
+	case a.Addr().IsLinkLocalUnicast(), a.Addr().IsLinkLocalMulticast():
+		// What the kernel says about such an address without a zone, which is what a libc hands to it.
+		return nil, fmt.Errorf("find the zone %q of %s: %w (%w)", zone, a.Addr().WithZone(""), unix.EINVAL, err)
 	}
-	sa.ZoneId = uint32(link.Index)
 	return sa, nil
 }
 

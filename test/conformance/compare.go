@@ -9,22 +9,38 @@ import (
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/scenario"
 )
 
+// Difference is one way in which two outcomes are not equal.
+type Difference struct {
+	Text string
+	// Time is set when nothing but the measured times differs.
+	Time bool
+}
+
+func (d Difference) String() string { return d.Text }
+
+// OnlyTimes reports whether there are differences and all of them are about times.
+func OnlyTimes(differences []Difference) bool {
+	return len(differences) > 0 && !slices.ContainsFunc(differences, func(d Difference) bool { return !d.Time })
+}
+
 // Differences says in which ways our outcome is not the real one; none means equal.
 //
 // Times may differ by the tolerance of scenario.Near and by what either side waited for a processor.
-func Differences(c *Case, real, ours Outcome) []string {
+func Differences(c *Case, real, ours Outcome) []Difference {
 	near := within(real.Waited + ours.Waited)
 	packets := nearer(ours.Packets, real.Packets, near)
-	var out []string
+	var out []Difference
 	for _, d := range scenario.Compare(real.Packets, packets) {
-		out = append(out, d.String())
+		out = append(out, Difference{d.String(), d.Field == "time"})
 	}
-	if real.Killed != ours.Killed {
-		out = append(out, fmt.Sprintf("still running at the limit: observed %t, ours %t", real.Killed, ours.Killed))
+	check := func(same bool, what string, a, b any) {
+		if !same {
+			out = append(out, Difference{Text: fmt.Sprintf("%s: observed %v, ours %v", what, a, b)})
+		}
 	}
-	if len(real.Calls) != len(ours.Calls) {
-		out = append(out, fmt.Sprintf("calls that returned: observed %d, ours %d", len(real.Calls), len(ours.Calls)))
-	}
+	check(real.Killed == ours.Killed, "still running at the limit", real.Killed, ours.Killed)
+	check(real.Crashed == ours.Crashed, "the libc ends the process", real.Crashed, ours.Crashed)
+	check(len(real.Calls) == len(ours.Calls), "calls that returned", len(real.Calls), len(ours.Calls))
 	for i := range min(len(real.Calls), len(ours.Calls)) {
 		out = append(out, callDifferences(i, c.Calls[i], real.Calls[i], ours.Calls[i], near)...)
 	}
@@ -49,11 +65,12 @@ func nearer(packets, to []scenario.Packet, near func(a, b time.Duration) bool) [
 	return out
 }
 
-func callDifferences(i int, call Call, real, ours Result, near func(a, b time.Duration) bool) []string {
-	var out []string
+func callDifferences(i int, call Call, real, ours Result, near func(a, b time.Duration) bool) []Difference {
+	var out []Difference
 	check := func(same bool, field string, a, b any) {
 		if !same {
-			out = append(out, fmt.Sprintf("call %d (%s): %s: observed %v, ours %v", i+1, call.Host, field, a, b))
+			text := fmt.Sprintf("call %d (%.80s): %s: observed %v, ours %v", i+1, call.Host, field, a, b)
+			out = append(out, Difference{text, field == "start" || field == "elapsed"})
 		}
 	}
 	check(real.Code == ours.Code, "code", real.Code, ours.Code)
@@ -132,7 +149,7 @@ func listing(packets []scenario.Packet) string {
 }
 
 // Report shows both outcomes of a case for people.
-func Report(differences []string, real, ours Outcome) string {
+func Report(differences []Difference, real, ours Outcome) string {
 	var out []byte
 	for i, d := range differences {
 		if i == 12 {
@@ -145,7 +162,7 @@ func Report(differences []string, real, ours Outcome) string {
 		name string
 		o    Outcome
 	}{{"observed", real}, {"ours", ours}} {
-		out = fmt.Appendf(out, "%s: killed %t, waited %s for a processor\n", side.name, side.o.Killed, side.o.Waited)
+		out = fmt.Appendf(out, "%s: killed %t, crashed %t, waited %s for a processor\n", side.name, side.o.Killed, side.o.Crashed, side.o.Waited)
 		for _, r := range side.o.Calls {
 			out = fmt.Appendf(out, "  returned %d %v %q at %s after %s\n", r.Code, r.Addresses, r.Canonical, r.Start, r.Elapsed)
 		}

@@ -92,6 +92,7 @@ func TestGlibc(t *testing.T) {
 	})
 	began := time.Now()
 	runAll(t, b, all)
+	again := measureAgain(t, b, all)
 	took := time.Since(began)
 	var mismatches []*ran
 	for _, r := range all {
@@ -117,9 +118,30 @@ func TestGlibc(t *testing.T) {
 		t.Logf("%s, made smaller, for testdata/regressions:\n%s\n%s", r.c.Name, small.c.Text(),
 			Report(Differences(small.c, small.real, small.ours), small.real, small.ours))
 	}
-	t.Logf("glibc %s: fixed %d, regressions %d, random %d (seed %d), mismatches %d, excluded %d%s in %s",
-		b.Version, len(fixed), len(regressions), len(random), *flagSeed, len(mismatches), total(excluded), reasons(excluded), took.Round(time.Second))
+	t.Logf("glibc %s: fixed %d, regressions %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s in %s",
+		b.Version, len(fixed), len(regressions), len(random), *flagSeed, len(mismatches), again, total(excluded), reasons(excluded), took.Round(time.Second))
 }
+
+// measureAgain runs the cases once more that differ in nothing but times: times are measurements, and on a busy machine one of
+// some ten thousand is off. A resolver that is late is late again.
+func measureAgain(t *testing.T, b *Bench, all []*ran) int {
+	t.Helper()
+	var late []*ran
+	for _, r := range all {
+		if r.err == nil && OnlyTimes(Differences(r.c, r.real, r.ours)) {
+			late = append(late, r)
+		}
+	}
+	if len(late) > maxLate {
+		t.Errorf("%d cases differ in their times", len(late))
+		return 0
+	}
+	runAll(t, b, late)
+	return len(late)
+}
+
+// maxLate bounds the cases that are measured again.
+const maxLate = 10
 
 func fixedCases(t *testing.T) []*ran {
 	t.Helper()

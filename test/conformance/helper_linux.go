@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -56,6 +57,8 @@ type Outcome struct {
 	Calls  []Result
 	// Killed is set when the process had not ended within the limit.
 	Killed bool
+	// Crashed is set when the libc ended the process (an assertion, a wild pointer).
+	Crashed bool
 	// Waited is how long threads that had something to do waited for a processor. Times are off by up to that much, and it is
 	// not the libc's doing.
 	Waited time.Duration
@@ -197,7 +200,14 @@ func (o Order) real(ctx context.Context) (out Outcome, start time.Time, err erro
 	waited, statErr := waitedFor(fmt.Sprintf("/proc/%d/schedstat", cmd.Process.Pid))
 	out.Waited = waited
 	err = errors.Join(cmd.Wait(), statErr)
-	if out.Killed = ctx.Err() != nil; err != nil && !out.Killed {
+	out.Killed = ctx.Err() != nil
+	if exit := (*exec.ExitError)(nil); !out.Killed && errors.As(err, &exit) {
+		if ws, ok := exit.Sys().(syscall.WaitStatus); ok && ws.Signaled() {
+			out.Crashed = true
+			out.Notes = append(out.Notes, fmt.Sprintf("%s %s", ws.Signal(), bytes.TrimSpace(stderr.Bytes())))
+		}
+	}
+	if err != nil && !out.Killed && !out.Crashed {
 		return out, start, fmt.Errorf("run the C program: %w: %s", err, stderr.Bytes())
 	}
 	for line := range strings.Lines(stdout.String()) {
@@ -334,6 +344,11 @@ func (o Order) ours(ctx context.Context) (out Outcome, start time.Time, err erro
 		}
 		if err != nil {
 			return out, start, fmt.Errorf("resolve %q: %w", call.Host, err)
+		}
+		if res.Outcome == probe.Fail && res.Code == "" {
+			// The call does not come back: glibc has ended the process.
+			out.Crashed = true
+			return out, start, nil
 		}
 		code, known := codes[res.Code]
 		if !known {

@@ -8,6 +8,9 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
 	"unsafe"
 
 	"golang.org/x/sys/unix"
@@ -101,8 +104,45 @@ func settleLinks(c *Case) error {
 			return fmt.Errorf("add %s to lo: %w", p, err)
 		}
 	}
-	return nil
+	return awaitAddresses()
 }
+
+// awaitAddresses waits until no IPv6 address is tentative any more: even on the loopback, where nothing is tried for
+// duplicates, the kernel takes that mark away a little later, and until then does not choose the address as a source.
+func awaitAddresses() error {
+	const tentative = 0x40 // IFA_F_TENTATIVE of linux/if_addr.h
+	for end := time.Now().Add(settleTime); ; {
+		text, err := os.ReadFile("/proc/net/if_inet6")
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		waiting := false
+		for line := range strings.Lines(string(text)) {
+			words := strings.Fields(line)
+			if len(words) != 6 {
+				return fmt.Errorf("read /proc/net/if_inet6: %q", line)
+			}
+			flags, err := strconv.ParseUint(words[4], 16, 32)
+			if err != nil {
+				return fmt.Errorf("read /proc/net/if_inet6: %q: %w", line, err)
+			}
+			waiting = waiting || flags&tentative != 0
+		}
+		switch {
+		case !waiting:
+			return nil
+		case time.Now().After(end):
+			return fmt.Errorf("IPv6 addresses are still tentative after %s", settleTime)
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+// settleTime bounds the wait for addresses.
+const settleTime = 10 * time.Second
 
 // addIPv4 gives the loopback a further address under an alias label (netdevice(7)).
 func addIPv4(n int, p netip.Prefix) error {

@@ -150,6 +150,7 @@ const (
 const (
 	TooSlow      = "it takes longer than 5 s"
 	LoopsForEver = "a carriage return on a sortlist line makes glibc loop for ever (resolv/res_init.c), which no probe should"
+	EmptyList    = "a hosts line without a service makes glibc read beyond its list: it may crash or not"
 	Racy         = "what happens depends on some tens of milliseconds, such as a reply at the instant of a timeout"
 )
 
@@ -159,6 +160,9 @@ func Usable(c *Case, version string) (reason string, err error) {
 		if strings.HasPrefix(line, "sortlist") && strings.Contains(line, "\r") {
 			return LoopsForEver, nil
 		}
+	}
+	if c.NSSwitch != nil && slices.ContainsFunc(strings.Split(*c.NSSwitch, "\n"), emptyHosts) {
+		return EmptyList, nil
 	}
 	base, err := Predict(c, version, -1, disturbance{})
 	if err != nil {
@@ -181,6 +185,11 @@ func Usable(c *Case, version string) (reason string, err error) {
 		c.LimitMillis = int((base.hangsFrom() + randomHang) / time.Millisecond)
 	}
 	return "", nil
+}
+
+func emptyHosts(line string) bool {
+	rest, ok := strings.CutPrefix(strings.TrimSpace(line), "hosts:")
+	return ok && strings.TrimSpace(rest) == ""
 }
 
 // hangs reports whether a call never returns, or only when the kernel gives up a TCP handshake after minutes.

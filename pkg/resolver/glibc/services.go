@@ -278,8 +278,12 @@ func (c *call) gethostbyname2(name string) (status, error) {
 	}
 	list, ok := modules(c.r.sys.NSSwitch, c.r.feat)
 	st, any, merging := unavail, false, false
-	if !ok {
+	switch {
+	case !ok:
 		c.errno = errnoOther
+	case c.r.sys.NSSwitch == nil:
+		// Looking for a file that is not there leaves this behind.
+		c.errno = errnoNoEntry
 	}
 	for _, m := range list {
 		if m.name != "files" && m.name != "dns" {

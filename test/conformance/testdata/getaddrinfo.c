@@ -11,6 +11,7 @@
  * With the single argument "version" it prints the version of its libc.
  */
 #define _GNU_SOURCE
+#include <errno.h>
 #include <gnu/libc-version.h>
 #include <netdb.h>
 #include <stdio.h>
@@ -38,6 +39,8 @@ static void call(const char *flags, const char *name)
 	hints.ai_socktype = SOCK_STREAM;
 	hints.ai_flags = (strchr(flags, 'a') ? AI_ADDRCONFIG : 0) | (strchr(flags, 'c') ? AI_CANONNAME : 0) |
 			 (strchr(flags, 'm') ? AI_V4MAPPED : 0) | (strchr(flags, 'i') ? AI_IDN : 0);
+	/* An errno from before would decide between some results (gethostbyname2_r returns it). */
+	errno = 0;
 	start = now();
 	rc = getaddrinfo(name, NULL, strchr(flags, 'n') ? NULL : &hints, &list);
 	end = now();
