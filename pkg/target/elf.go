@@ -146,6 +146,51 @@ func texts(in io.Reader, see func(text []byte) bool) bool {
 	}
 }
 
+// textsAt calls see with every run of printable text that begins with mark, as texts would. A big library is gone through some
+// twenty times faster: the resolver waits for it, and the pod pays for it.
+func (p program) textsAt(mark []byte, see func(text []byte) bool) {
+	left := int64(maxScan)
+	for _, s := range p.segments {
+		size := min(s.size, left)
+		left -= size
+		if !textsAt(io.NewSectionReader(p.file, s.off, size), mark, see) || left == 0 {
+			return
+		}
+	}
+}
+
+// textsAt finds runs of printable text that begin with mark. It returns false when see did.
+func textsAt(in *io.SectionReader, mark []byte, see func(text []byte) bool) bool {
+	const step = 64 << 10
+	// A piece has one byte more in front, which tells whether a run begins there, and as much more at its end as a run can have.
+	buf := make([]byte, 1+step+maxText)
+	for at := int64(0); at < in.Size(); at += step {
+		from := max(at-1, 0)
+		n, err := in.ReadAt(buf, from)
+		piece, end := buf[:n], int(at-from)+step
+		for i := int(at - from); i < min(n, end); i += len(mark) {
+			next := bytes.Index(piece[i:], mark)
+			if i += next; next < 0 || i >= end {
+				break
+			}
+			if i > 0 && notText(piece[i-1:i]) < 0 {
+				continue
+			}
+			text := piece[i:min(i+maxText, n)]
+			if stop := notText(text); stop >= 0 {
+				text = text[:stop]
+			}
+			if !see(text) {
+				return false
+			}
+		}
+		if err != nil && n <= end {
+			break // What cannot be read has no text in it.
+		}
+	}
+	return true
+}
+
 // notText returns where data first is no printable ASCII, -1 if it all is.
 func notText(data []byte) int {
 	for i, b := range data {

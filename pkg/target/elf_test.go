@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 	"os"
 	"strings"
 	"testing"
@@ -85,6 +86,34 @@ func TestATextAcrossChunksIsFound(t *testing.T) {
 		if !found {
 			t.Errorf("not found at %d", len(data))
 		}
+	}
+}
+
+func TestTextsAtFindsWhatTextsFinds(t *testing.T) {
+	const mark = "GNU C Library ("
+	long := mark + strings.Repeat("x", 2*maxText)
+	for shift := -2 * maxText; shift < 2*maxText; shift += 7 {
+		gap := strings.Repeat("\x00", 64<<10-len(mark)+shift)
+		data := mark + "first\x00no " + mark + "\x00" + gap + mark + "second)\x00" + gap + long + "\x01" + mark
+		var want, got []string
+		texts(strings.NewReader(data), func(text []byte) bool {
+			if strings.HasPrefix(string(text), mark) {
+				want = append(want, string(text))
+			}
+			return true
+		})
+		textsAt(io.NewSectionReader(strings.NewReader(data), 0, int64(len(data))), []byte(mark), func(text []byte) bool {
+			got = append(got, string(text))
+			return true
+		})
+		if diff := cmp.Diff(want, got); diff != "" || len(want) != 4 {
+			t.Fatalf("shift %d, %d texts wanted (-want +got):\n%s", shift, len(want), diff)
+		}
+	}
+	n := 0
+	twice := mark + "\x00" + mark + "\x00" + mark
+	if textsAt(io.NewSectionReader(strings.NewReader(twice), 0, int64(len(twice))), []byte(mark), func([]byte) bool { n++; return n < 2 }) || n != 2 {
+		t.Errorf("stopped after %d texts", n)
 	}
 }
 

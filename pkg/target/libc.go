@@ -185,14 +185,17 @@ func libcVersion(root *Root, l libcFile) (version, build, missing string) {
 	if err != nil {
 		return "", "", reason(err)
 	}
-	prog.texts(func(text []byte) bool {
-		if l.libc == probe.Musl {
+	if l.libc == probe.Musl {
+		prog.texts(func(text []byte) bool {
 			version, _ = muslVersion(string(text))
-		} else if bytes.HasPrefix(text, glibcLibcMark) {
+			return version == ""
+		})
+	} else {
+		prog.textsAt(glibcLibcMark, func(text []byte) bool {
 			version, build, _ = glibcBanner(string(text))
-		}
-		return version == ""
-	})
+			return version == ""
+		})
+	}
 	if version == "" {
 		missing = "its version is not in " + quote(l.path)
 	}
