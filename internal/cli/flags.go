@@ -25,7 +25,7 @@ type askFlags struct {
 }
 
 func (f *askFlags) add(fs *pflag.FlagSet) {
-	fs.StringVar(&f.libc, "libc", "auto", "whose resolver to follow: auto, or glibc (with a version: glibc-2.36)")
+	fs.StringVar(&f.libc, "libc", libcAuto, libcUsage())
 	fs.StringSliceVar(&f.types, "type", []string{"A", "AAAA"}, "types to ask for")
 	fs.BoolVar(&f.addrConfig, "addrconfig", false, "call with AI_ADDRCONFIG, as getent, browsers and Node's http do: only families the pod has an address of")
 	fs.StringArrayVar(&f.set, "set", nil, "also try with a resolv.conf option changed: ndots=2, use-vc, or several: ndots=2,use-vc (repeatable)")
@@ -41,7 +41,9 @@ type asking struct {
 	// libc and libcVersion are empty when they are to be detected.
 	libc        probe.Libc
 	libcVersion string
-	types       []probe.QueryType
+	// all asks for the other libcs beside the detected one.
+	all   bool
+	types []probe.QueryType
 	// variants are those of --set, in order.
 	variants []probe.Variant
 	timeout  time.Duration
@@ -81,10 +83,11 @@ func (f *askFlags) complete(hosts []string) (asking, error) {
 	if f.timeout < 0 {
 		return a, usageError("", "--timeout %s is negative", f.timeout)
 	}
-	var err error
-	if a.libc, a.libcVersion, err = parseLibc(f.libc); err != nil {
+	choice, version, err := parseLibc(f.libc)
+	if err != nil {
 		return a, err
 	}
+	a.libc, a.libcVersion, a.all = choice.libc, version, choice.word == libcAll
 	if a.types, err = parseTypes(f.types); err != nil {
 		return a, err
 	}
@@ -96,18 +99,6 @@ func (f *askFlags) complete(hosts []string) (asking, error) {
 		a.variants = append(a.variants, v)
 	}
 	return a, nil
-}
-
-func parseLibc(s string) (probe.Libc, string, error) {
-	// glibc-2.36 as packages write it, glibc:2.36 as options do.
-	name, version, _ := strings.Cut(strings.Replace(s, ":", "-", 1), "-")
-	switch {
-	case s == "auto":
-		return "", "", nil
-	case name == string(probe.Glibc):
-		return probe.Glibc, version, nil
-	}
-	return "", "", usageError("use --libc auto, --libc glibc, or --libc glibc-2.36", "--libc %q is not a resolver this version can follow", s)
 }
 
 // parseTypes returns nil for both types, as an AF_UNSPEC call has it.

@@ -32,6 +32,10 @@ func TestAskingOfACommandLine(t *testing.T) {
 		{"a b a --also c --also d,c", asking{hosts: []string{"a", "b"}, also: []string{"c", "d"}}},
 		{"a --libc glibc", asking{hosts: []string{"a"}, libc: probe.Glibc}},
 		{"a --libc glibc-2.31", asking{hosts: []string{"a"}, libc: probe.Glibc, libcVersion: "2.31"}},
+		{"a --libc musl", asking{hosts: []string{"a"}, libc: probe.Musl}},
+		{"a --libc musl:1.2.3", asking{hosts: []string{"a"}, libc: probe.Musl, libcVersion: "1.2.3"}},
+		{"a --libc go-1.21", asking{hosts: []string{"a"}, libc: probe.Go, libcVersion: "1.21"}},
+		{"a --libc all", asking{hosts: []string{"a"}, all: true}},
 		{"a --type aaaa --bare --timeout 3s", asking{hosts: []string{"a"}, types: []probe.QueryType{probe.TypeAAAA}, bare: true, timeout: 3 * time.Second}},
 		{"a --type A --type AAAA", asking{hosts: []string{"a"}}},
 		{"a --set ndots=2 --set use-vc,timeout:1", asking{hosts: []string{"a"}, variants: []probe.Variant{
@@ -54,7 +58,10 @@ func TestAskingOfACommandLine(t *testing.T) {
 
 func TestAskingThatMakesNoSense(t *testing.T) {
 	for line, want := range map[string]string{
-		"a --libc musl":         `--libc "musl"`,
+		"a --libc all-2":        `--libc "all-2"`,
+		"a --libc musl-":        `--libc "musl-"`,
+		"a --libc musl-new":     `"new" is not a version`,
+		"a --libc muslin":       `--libc "muslin"`,
 		"a --libc bionic":       `--libc "bionic"`,
 		"a --type MX":           `--type "MX"`,
 		"a --set ndots=99":      "0 to 15",
@@ -76,7 +83,8 @@ func TestAskingThatMakesNoSense(t *testing.T) {
 
 func TestResolverOfTheFlagStandsForTheDetectedOne(t *testing.T) {
 	detected := probe.Event{Kind: probe.KindResolver, Resolver: &probe.Resolver{
-		Libc: probe.Glibc, Version: "2.36", Build: "2.36-9", Source: probe.SourceDetected, Why: "read"}}
+		Libc: probe.Glibc, Version: "2.36", Build: "2.36-9", Source: probe.SourceDetected, Why: "read",
+	}}
 	for name, tt := range map[string]struct {
 		a       asking
 		version string

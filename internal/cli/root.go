@@ -22,7 +22,7 @@ func Main(ctx context.Context, args []string, in io.Reader, out, errOut io.Write
 	// client-go logs through klog to stderr, over the screen; everything it has to say also comes back as an error.
 	klog.SetLogger(logr.Discard())
 
-	root := newRoot(streams)
+	root := newRoot(streams) //nolint:contextcheck // cobra hands the context to each command.
 	rest := args[1:]
 	if strings.TrimSuffix(filepath.Base(args[0]), ".exe") == completeName {
 		rest = append([]string{cobra.ShellCompRequestCmd}, rest...)
@@ -61,6 +61,7 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 		newVersionCommand(streams),
 		newCompletionCommand(streams),
 	)
+	completeLibc(root)
 	return root
 }
 
