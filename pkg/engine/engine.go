@@ -51,7 +51,7 @@ func (e *Engine) Resolve(ctx context.Context, id string, ask probe.Ask, emit fun
 		return probe.Resolution{}, fmt.Errorf("read the settings: %w", err)
 	}
 	sys.ResolvConf = resolvconf.WithOptions(sys.ResolvConf, ask.Variant.Options)
-	libc, res, request, err := e.follow(ask, sys, request)
+	libc, version, res, request, err := e.follow(ask, sys, request)
 	if err != nil {
 		return probe.Resolution{}, err
 	}
@@ -67,20 +67,23 @@ func (e *Engine) Resolve(ctx context.Context, id string, ask probe.Ask, emit fun
 	}
 	run := &resolution{id: id, emit: emit, start: network.Now(), now: network.Now}
 	run.add(probe.Event{Kind: probe.KindBegin, Begin: &probe.Begin{
-		Host: ask.Host, Variant: ask.Variant.Label(), Libc: libc, Source: e.Source, Purpose: ask.Purpose.OrAsked(), StartedAt: run.start,
+		Host: ask.Host, Variant: ask.Variant.Label(), Libc: libc, LibcVersion: version, Source: e.Source, Purpose: ask.Purpose.OrAsked(), StartedAt: run.start,
 	}})
 	result, err := res.Resolve(ctx, &bounded{Network: network, until: run.start.Add(limit)}, request, run.add)
 	return run.finish(ctx, result, err, limit)
 }
 
-// follow returns the libc to follow, its resolver, and the request as it is made there.
-func (e *Engine) follow(ask probe.Ask, sys resolver.System, request resolver.Request) (probe.Libc, resolver.Resolver, resolver.Request, error) {
+// follow returns the libc to follow and its version, its resolver, and the request as it is made there.
+func (e *Engine) follow(ask probe.Ask, sys resolver.System, request resolver.Request) (probe.Libc, string, resolver.Resolver, resolver.Request, error) {
 	if c := e.Resolver.Cgo; c != nil && ask.Libc == "" && ask.LibcVersion == "" {
 		return chosen(c, sys, request)
 	}
 	libc, version := e.libc(ask)
 	res, err := newResolver(libc, version, sys)
-	return libc, res, request, err
+	if version == "" {
+		version = AssumedVersion(libc)
+	}
+	return libc, version, res, request, err
 }
 
 // libc returns the libc to follow and the version that decides how it behaves.

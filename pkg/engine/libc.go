@@ -3,7 +3,6 @@ package engine
 import (
 	"fmt"
 	"slices"
-	"strconv"
 	"strings"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
@@ -60,10 +59,38 @@ func Fallback(r probe.Resolver) probe.Resolver {
 	if r.Why != "" {
 		what += " (" + r.Why + ")"
 	}
-	version := strconv.Itoa(resolvconf.AssumedGlibc.Major) + "." + strconv.Itoa(resolvconf.AssumedGlibc.Minor)
+	version := AssumedVersion(probe.Glibc)
 	return probe.Resolver{
 		Libc: probe.Glibc, Version: version, Source: probe.SourceAssumed, Why: what + ": glibc " + version + " is assumed",
 	}
+}
+
+// AssumedVersion returns the version of libc that is followed when none is known, empty for a libc that cannot be followed.
+func AssumedVersion(libc probe.Libc) string {
+	two := func(v resolvconf.Version) string { return fmt.Sprintf("%d.%d", v.Major, v.Minor) }
+	switch libc {
+	case probe.Glibc:
+		return two(resolvconf.AssumedGlibc)
+	case probe.Musl:
+		v := resolvconf.AssumedMusl
+		return fmt.Sprintf("%d.%d.%d", v.Major, v.Minor, v.Patch)
+	case probe.Go:
+		return two(resolvconf.AssumedGo)
+	case probe.CAres:
+		return two(resolvconf.AssumedCAres)
+	}
+	return ""
+}
+
+// Libcs lists the libcs that can be followed, in the order in which people know them.
+func Libcs() []probe.Libc {
+	var list []probe.Libc
+	for _, libc := range []probe.Libc{probe.Glibc, probe.Musl, probe.Go, probe.CAres} {
+		if Supported(libc) {
+			list = append(list, libc)
+		}
+	}
+	return list
 }
 
 // newResolver returns the resolver of a fresh process of libc.
@@ -82,14 +109,14 @@ func fullVersion(r probe.Resolver) string {
 	return r.Version
 }
 
-// chosen returns the resolver that a Go program which chooses between two uses for request with sys, and the request as it makes
-// it there (Go net/cgo_unix.go, cgoAddrInfoFlags). Settings that changed can change the choice.
-func chosen(c *probe.CgoProgram, sys resolver.System, request resolver.Request) (probe.Libc, resolver.Resolver, resolver.Request, error) {
+// chosen returns the libc, its version and its resolver that a Go program which chooses between two uses for request with sys, and
+// the request as it makes it there (Go net/cgo_unix.go, cgoAddrInfoFlags). Settings that changed can change the choice.
+func chosen(c *probe.CgoProgram, sys resolver.System, request resolver.Request) (probe.Libc, string, resolver.Resolver, resolver.Request, error) {
 	r := golang.Decide(c, sys, request.Host)
 	if r.Libc == probe.Go {
-		return r.Libc, golang.NewCgo(r.Version, sys), request, nil
+		return r.Libc, r.Version, golang.NewCgo(r.Version, sys), request, nil
 	}
 	request.CanonName, request.V4Mapped, request.AddrConfig = true, true, false
 	res, err := newResolver(r.Libc, fullVersion(r), sys)
-	return r.Libc, res, request, err
+	return r.Libc, fullVersion(r), res, request, err
 }

@@ -32,6 +32,8 @@ const (
 	PurposeWhatIf Purpose = "what-if"
 	// PurposeTest asks for something that a verdict hangs on, such as a random name.
 	PurposeTest Purpose = "test"
+	// PurposeCompare follows a host through another libc than that of the run, under the settings as they are.
+	PurposeCompare Purpose = "compare"
 )
 
 // OrAsked returns p, or PurposeAsked when it is empty.

@@ -30,6 +30,8 @@ const (
 	KindFindings Kind = "findings" // Event.Findings
 	KindPatch    Kind = "patch"    // Event.Patch
 	KindProblem  Kind = "problem"  // Event.Note
+	// KindComparisons carries Event.Comparisons.
+	KindComparisons Kind = "comparisons"
 )
 
 // Event is one line of the event stream. Exactly the field that its Kind names is set.
@@ -57,6 +59,7 @@ type Event struct {
 	Facts        map[string]Fact `json:"facts,omitempty"`
 	Findings     []Finding       `json:"findings,omitempty"`
 	Patch        *Patch          `json:"patch,omitempty"`
+	Comparisons  []Comparison    `json:"comparisons,omitempty"`
 }
 
 // Header opens an event stream.
@@ -68,12 +71,14 @@ type Header struct {
 
 // Begin opens a resolution.
 type Begin struct {
-	Host      string    `json:"host"`
-	Variant   string    `json:"variant"`
-	Libc      Libc      `json:"libc"`
-	Source    string    `json:"source"`
-	Purpose   Purpose   `json:"purpose,omitempty"`
-	StartedAt time.Time `json:"startedAt"`
+	Host    string `json:"host"`
+	Variant string `json:"variant"`
+	Libc    Libc   `json:"libc"`
+	// LibcVersion is the version that is followed ("2.36-9+deb12u14", "1.2.5"), empty when its writer did not say.
+	LibcVersion string    `json:"libcVersion,omitempty"`
+	Source      string    `json:"source"`
+	Purpose     Purpose   `json:"purpose,omitempty"`
+	StartedAt   time.Time `json:"startedAt"`
 }
 
 // Try opens an attempt.

@@ -61,9 +61,11 @@ type Resolution struct {
 	ID   string `json:"id"`
 	Host string `json:"host"`
 	// Variant names what was changed in the settings; "now" when nothing was.
-	Variant string  `json:"variant"`
-	Libc    Libc    `json:"libc"`
-	Outcome Outcome `json:"outcome"`
+	Variant string `json:"variant"`
+	Libc    Libc   `json:"libc"`
+	// LibcVersion is the version that was followed ("2.36-9+deb12u14", "1.2.5").
+	LibcVersion string  `json:"libcVersion,omitempty"`
+	Outcome     Outcome `json:"outcome"`
 	// Code is the error as the libc reports it ("EAI_NONAME"), empty on success.
 	Code      string    `json:"code,omitempty"`
 	Addresses []string  `json:"addresses"`

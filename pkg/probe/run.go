@@ -20,6 +20,8 @@ type Run struct {
 	Patch    *Patch          `json:"patch"`
 	// Problems are what the run could not do, each with the next step. They are never findings about DNS.
 	Problems []string `json:"problems,omitempty"`
+	// Comparisons are the hosts that were followed through several libcs; absent when that was not asked for.
+	Comparisons []Comparison `json:"comparisons,omitempty"`
 }
 
 // Tool is the program that made a run.
