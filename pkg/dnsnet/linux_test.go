@@ -158,3 +158,28 @@ func TestDescriptorsAreGivenBack(t *testing.T) {
 		t.Errorf("%d descriptors before, %d after", before, after)
 	}
 }
+
+func TestOnlyHardErrorsWhereThatIsWanted(t *testing.T) {
+	n, err := New(t.Context(), Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Shut()
+	for _, hard := range []bool{false, true} {
+		for server, level := range map[string][2]int{
+			"127.0.0.2:53": {unix.IPPROTO_IP, unix.IP_RECVERR}, "[::1]:53": {unix.IPPROTO_IPV6, unix.IPV6_RECVERR},
+		} {
+			id, err := n.Open(probe.UDP, netip.MustParseAddrPort(server), resolver.OpenOptions{Connected: true, HardErrorsOnly: hard})
+			if errors.Is(err, unix.EADDRNOTAVAIL) {
+				continue // No IPv6 here; IPv4 was looked at.
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			on, err := unix.GetsockoptInt(n.find(id).fd, level[0], level[1])
+			if err != nil || (on != 0) == hard {
+				t.Errorf("%s, hard errors only %v: the option is %d, %v", server, hard, on, err)
+			}
+		}
+	}
+}

@@ -116,7 +116,7 @@ func (n *Network) open(t probe.Transport, server netip.AddrPort, o resolver.Open
 		}
 		return s, nil
 	}
-	if err := s.prepareUDP(addr, o.Connected); err != nil {
+	if err := s.prepareUDP(addr, o); err != nil {
 		_ = unix.Close(s.fd)
 		return nil, err
 	}
@@ -124,9 +124,9 @@ func (n *Network) open(t probe.Transport, server netip.AddrPort, o resolver.Open
 }
 
 // prepareUDP asks for what Poll needs. A kernel that lacks an option only makes times and errors coarser.
-func (s *socket) prepareUDP(server unix.Sockaddr, connected bool) error {
+func (s *socket) prepareUDP(server unix.Sockaddr, o resolver.OpenOptions) error {
 	_ = unix.SetsockoptInt(s.fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1)
-	if !connected {
+	if !o.Connected {
 		var any unix.Sockaddr = &unix.SockaddrInet4{}
 		if s.v6 {
 			// As musl does: servers with IPv4 addresses are reached by the same socket. Where the kernel refuses, they are not.
@@ -137,6 +137,9 @@ func (s *socket) prepareUDP(server unix.Sockaddr, connected bool) error {
 	}
 	if err := unix.Connect(s.fd, server); err != nil {
 		return mapErr(err)
+	}
+	if o.HardErrorsOnly {
+		return nil
 	}
 	// As glibc does (resolv/res_enable_icmp.c): ICMP errors other than a refused port are reported at once.
 	if s.v6 {

@@ -46,6 +46,9 @@ type Socket int
 type OpenOptions struct {
 	// Connected asks for connect() on a UDP socket, so that ICMP errors are seen and only the server's replies arrive.
 	Connected bool
+	// HardErrorsOnly leaves out IP_RECVERR, which glibc asks for: a connected UDP socket then reports a refused port, but no ICMP
+	// error that may pass (Linux net/ipv4/udp.c, __udp4_lib_err), such as a host that is unreachable for now.
+	HardErrorsOnly bool
 }
 
 // EventKind tells what Poll saw.

@@ -60,7 +60,7 @@ type socket struct {
 
 func (c *call) open(t probe.Transport, server netip.Addr) (*socket, error) {
 	to := netip.AddrPortFrom(server, port)
-	id, err := c.n.Open(t, to, resolver.OpenOptions{Connected: true})
+	id, err := c.n.Open(t, to, resolver.OpenOptions{Connected: true, HardErrorsOnly: true})
 	if err != nil {
 		return nil, err
 	}

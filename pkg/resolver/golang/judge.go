@@ -23,17 +23,21 @@ func (w *walk) mismatch(reply *resolver.Reply) string {
 // judge follows checkHeader and skipToAnswer. It returns why the next server is asked; nil ends the walk, with addresses in
 // w.addresses or with an error in w.failure.
 func (w *walk) judge(reply *resolver.Reply) *failure {
+	rcode := reply.Rcode
+	if w.r.feat.extendedRcode {
+		rcode |= int(reply.RcodeHigh) << 4
+	}
 	cut := reply.Malformed != nil && len(reply.Answers) < reply.ANCount
 	switch {
-	case reply.Rcode == resolver.RcodeNXDomain:
+	case rcode == resolver.RcodeNXDomain:
 		w.failure = notFound(probe.NXDomain)
 		return nil
 	case cut && len(reply.Answers) == 0:
 		return &failure{outcome: probe.Fail, text: textUnmarshal}
-	case reply.Rcode == resolver.RcodeNoError && !reply.AA && !reply.RA && reply.ANCount == 0 && (reply.ARCount == 0 || !w.r.feat.extraNotLame):
+	case rcode == resolver.RcodeNoError && !reply.AA && !reply.RA && reply.ANCount == 0 && (reply.ARCount == 0 || !w.r.feat.extraNotLame):
 		return &failure{outcome: probe.Lame, text: textLame}
-	case reply.Rcode != resolver.RcodeNoError:
-		return &failure{outcome: resolver.RcodeOutcome(reply.Rcode), text: textMisbehaving}
+	case rcode != resolver.RcodeNoError:
+		return &failure{outcome: resolver.RcodeOutcome(rcode), text: textMisbehaving}
 	}
 	found := false
 	for _, a := range reply.Answers {

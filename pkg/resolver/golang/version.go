@@ -19,6 +19,8 @@ type features struct {
 	ownOrder bool
 	// ednsSetting: GODEBUG=netedns0=0 works (1.21.12, 1.22.5, 1.23).
 	ednsSetting bool
+	// extendedRcode: the bits of the OPT record belong to the rcode (1.22).
+	extendedRcode bool
 	// onionPerName: .onion keeps only candidates that end so from being asked for; before, it did so for the name as a whole, and
 	// for no candidate (1.22).
 	onionPerName bool
@@ -41,7 +43,7 @@ var deltas = []delta{
 	{19, func(f *features) { f.edns = true }},
 	{20, func(f *features) { f.nssReload = true }},
 	{21, func(f *features) { f.ownOrder = true }},
-	{22, func(f *features) { f.onionPerName = true }},
+	{22, func(f *features) { f.onionPerName, f.extendedRcode = true, true }},
 	{23, func(f *features) { f.localIsGo, f.truncatedTCP, f.extraNotLame, f.ednsSetting = true, true, true, true }},
 }
 

@@ -1,6 +1,7 @@
 package golang
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"net/netip"
@@ -185,6 +186,50 @@ func TestCutReplies(t *testing.T) {
 		got := m.ask("x.y.", resolver.Inet)
 		if n := strings.Count(got, " 10.9."); n != c.want {
 			t.Errorf("%s %s: %d addresses, want %d", c.version, c.pad, n, c.want)
+		}
+	}
+}
+
+// TestJudge: replies that no modelled server sends.
+func TestJudge(t *testing.T) {
+	addr := netip.MustParseAddr("192.0.2.1")
+	a := resolver.Record{Name: "other.", Type: resolver.TypeA, Class: 3, Addr: addr}
+	for _, c := range []struct {
+		name, version string
+		reply         resolver.Reply
+		// again tells that the next server is asked.
+		again bool
+		text  string
+		found int
+	}{
+		{"the owner and the class of a record mean nothing", "", resolver.Reply{RA: true, ANCount: 1, Answers: []resolver.Record{a}}, false, "", 1},
+		{"an rcode in the OPT record", "", resolver.Reply{RA: true, RcodeHigh: 1, EDNS: true, ARCount: 1}, true, textMisbehaving, 0},
+		{"an rcode in the OPT record before 1.22", "1.21.13", resolver.Reply{RA: true, RcodeHigh: 1, EDNS: true, ARCount: 1}, false, textNotFound, 0},
+		{"not lame for its OPT record", "", resolver.Reply{EDNS: true, ARCount: 1}, false, textNotFound, 0},
+		{"lame in spite of it before 1.23", "1.22.12", resolver.Reply{EDNS: true, ARCount: 1}, true, textLame, 0},
+		{"nothing can be read", "", resolver.Reply{RA: true, ANCount: 1, Malformed: errCut}, true, textUnmarshal, 0},
+		{
+			"the record that counts cannot be read", "",
+			resolver.Reply{RA: true, ANCount: 2, Malformed: errCut, Answers: []resolver.Record{{Type: resolver.TypeCNAME}}}, true, textUnmarshal, 0,
+		},
+		{"an address that cannot be read", "", resolver.Reply{RA: true, ANCount: 1, Answers: []resolver.Record{{Type: resolver.TypeA}}}, false, textUnmarshal, 0},
+		{
+			"addresses of both families", "",
+			resolver.Reply{RA: true, ANCount: 2, Answers: []resolver.Record{a, {Type: resolver.TypeAAAA, Addr: netip.IPv6Loopback()}}}, false, "", 2,
+		},
+		{
+			"but none before the first of the type asked for", "",
+			resolver.Reply{RA: true, ANCount: 2, Answers: []resolver.Record{{Type: resolver.TypeAAAA, Addr: netip.IPv6Loopback()}, a}}, false, "", 1,
+		},
+	} {
+		w := &walk{call: &call{r: New(c.version, resolver.System{})}, ref: probe.Ref{Type: probe.TypeA}}
+		bad := w.judge(&c.reply)
+		text := ""
+		if f := cmp.Or(bad, w.failure); f != nil {
+			text = f.text
+		}
+		if (bad != nil) != c.again || text != c.text || len(w.addresses) != c.found {
+			t.Errorf("%s: next server %v, %q, %v", c.name, bad != nil, text, w.addresses)
 		}
 	}
 }
