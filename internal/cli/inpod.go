@@ -29,36 +29,46 @@ type way struct {
 	client *session.Client
 	plan   ephemeral.Plan
 	target probe.Target
+	heard  *hearing
 }
 
-// enter puts the probe's container into the pod, or finds the one that is there, and joins its session. events takes what the agent
-// says that belongs to no resolution; say takes what is being done to the pod, before it is done.
-func (k kube) enter(ctx context.Context, s scene, r ephemeral.Request, events func(probe.Event), say func(string)) (way, error) {
-	plan, refusals := ephemeral.Judge(s.situation, r, ephemeral.RandomName())
-	if len(refusals) > 0 {
-		return way{}, refused(refusals[0])
+// enter joins the probe's container that is in the pod already, else puts one there and joins that. say takes what is being done
+// to the pod, before it is done.
+func (k kube) enter(ctx context.Context, s scene, r ephemeral.Request, say func(string)) (way, error) {
+	// A container that is there needs no permission but to exec, which the exec itself asks for. That is a round trip less on
+	// the way of every run but the first.
+	reused, w, err := k.rejoin(ctx, s, r, say)
+	if err == nil && reused != "" {
+		return w, nil
 	}
-	w, err := k.follow(ctx, s, plan, events, say)
-	if err == nil || plan.Reuse == "" || ctx.Err() != nil {
-		return w, err
+	if err != nil {
+		if _, failed := errors.AsType[*ephemeral.StartError](err); failed || ctx.Err() != nil {
+			return w, err
+		}
+		// The container can have ended since the pod was read: its idle limit does not wait for us.
+		if fresh, getErr := k.client.CoreV1().Pods(s.found.Pod.Namespace).Get(ctx, s.found.Pod.Name, metav1.GetOptions{}); getErr == nil {
+			s.found.Pod = fresh
+		}
 	}
-	if _, failed := errors.AsType[*ephemeral.StartError](err); failed {
-		return w, err
-	}
-	// The container can have ended since the pod was read: its idle limit does not wait for us. Then a new one is due.
-	fresh, getErr := k.client.CoreV1().Pods(s.found.Pod.Namespace).Get(ctx, s.found.Pod.Name, metav1.GetOptions{})
-	if getErr != nil {
-		return w, err
-	}
-	s.situation.Pod = fresh
-	again, refusals := ephemeral.Judge(s.situation, r, ephemeral.RandomName())
-	if again.Reuse == plan.Reuse {
-		return w, err
-	}
+	plan, refusals := ephemeral.Judge(k.situation(ctx, s), r, ephemeral.RandomName())
 	if len(refusals) > 0 {
 		return w, refused(refusals[0])
 	}
-	return k.follow(ctx, s, again, events, say)
+	if reused != "" && plan.Reuse == reused {
+		// It is still there and nothing is in the way: what went wrong before is all there is to say.
+		return w, err
+	}
+	return k.follow(ctx, s, plan, say)
+}
+
+// rejoin joins the probe's container that is in the pod already, and returns its name; an empty name when there is none.
+func (k kube) rejoin(ctx context.Context, s scene, r ephemeral.Request, say func(string)) (string, way, error) {
+	plan, refusals := ephemeral.Judge(ephemeral.Situation{Pod: s.found.Pod}, r, ephemeral.RandomName())
+	if len(refusals) > 0 || plan.Reuse == "" {
+		return "", way{}, nil
+	}
+	w, err := k.follow(ctx, s, plan, say)
+	return plan.Reuse, w, err
 }
 
 // refused makes a refusal an error with its exit code.
@@ -70,13 +80,13 @@ func refused(r *ephemeral.Refusal) error {
 }
 
 // follow carries out a plan.
-func (k kube) follow(ctx context.Context, s scene, plan ephemeral.Plan, events func(probe.Event), say func(string)) (way, error) {
-	pod := s.situation.Pod
+func (k kube) follow(ctx context.Context, s scene, plan ephemeral.Plan, say func(string)) (way, error) {
+	pod := s.found.Pod
 	for _, note := range plan.Notes {
 		say(note)
 	}
 	say(plan.Describe(pod.Name))
-	w := way{plan: plan, target: targetOf(s, plan)}
+	w := way{plan: plan, target: targetOf(s, plan), heard: &hearing{}}
 	name := plan.Reuse
 	if plan.Add != nil {
 		name = plan.Add.Name
@@ -94,7 +104,7 @@ func (k kube) follow(ctx context.Context, s scene, plan ephemeral.Plan, events f
 	if err != nil {
 		return w, err
 	}
-	w.client, err = join(ctx, stream, s.user, events)
+	w.client, err = join(ctx, stream, s.user(), w.heard.add)
 	return w, err
 }
 
@@ -116,7 +126,7 @@ func join(ctx context.Context, stream io.ReadWriteCloser, user string, events fu
 
 // targetOf says where the run takes place. The owner is added when it is known.
 func targetOf(s scene, plan ephemeral.Plan) probe.Target {
-	pod := s.situation.Pod
+	pod := s.found.Pod
 	t := probe.Target{
 		Namespace: pod.Namespace, Pod: pod.Name, Container: plan.Container, Node: pod.Spec.NodeName,
 		Via: "ephemeral", Chosen: s.found.Chosen,

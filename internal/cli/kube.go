@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"io"
+	"sync"
 	"time"
 
 	authv1 "k8s.io/api/authentication/v1"
@@ -54,36 +55,40 @@ func connect(flags *genericclioptions.ConfigFlags) (kube, error) {
 	}, nil
 }
 
-// scene is what is known before a pod is touched.
+// scene is a pod that was found.
 type scene struct {
-	found     cluster.Found
-	situation ephemeral.Situation
-	// user is who the API server says is asking, empty when it does not.
-	user string
+	found cluster.Found
+	// user returns who the API server says is asking, empty when it does not say.
+	user func() string
 }
 
-// survey finds the target's pod and asks everything that decides what can be done to it.
-func (k kube) survey(ctx context.Context, target string) (scene, error) {
+// find finds the pod that a target means.
+func (k kube) find(ctx context.Context, target string) (scene, error) {
 	ref, err := cluster.ParseTarget(target)
 	if err != nil {
 		return scene{}, usageError("such as pod/payments-7d4, deploy/payments, svc/payments", "%w", err)
 	}
-	ctx, cancel := context.WithTimeout(ctx, askWithin)
-	defer cancel()
-	var s scene
 	who := make(chan string, 1)
 	go func() { who <- k.whoami(ctx) }()
-	if s.found, err = cluster.Find(ctx, k.client, k.namespace, ref, k.other); err != nil {
-		return s, err
-	}
-	s.situation = ephemeral.Look(ctx, k.client, s.found.Pod)
-	s.user = <-who
-	return s, nil
+	s := scene{user: sync.OnceValue(func() string { return <-who })}
+	bounded, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	s.found, err = cluster.Find(bounded, k.client, k.namespace, ref, k.other)
+	return s, err
+}
+
+// situation asks everything that decides what can be done to the pod.
+func (k kube) situation(ctx context.Context, s scene) ephemeral.Situation {
+	bounded, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	return ephemeral.Look(bounded, k.client, s.found.Pod)
 }
 
 // whoami asks the API server for the user's name, for the others in a session.
 func (k kube) whoami(ctx context.Context) string {
-	r, err := k.client.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	bounded, cancel := context.WithTimeout(ctx, askWithin)
+	defer cancel()
+	r, err := k.client.AuthenticationV1().SelfSubjectReviews().Create(bounded, &authv1.SelfSubjectReview{}, metav1.CreateOptions{})
 	if err != nil {
 		return ""
 	}

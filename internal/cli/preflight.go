@@ -48,12 +48,13 @@ It exits with 1 when a run could not do its work.`,
 
 // preflight writes what a run would do. A target that cannot be read is an error; everything else is part of the answer.
 func preflight(ctx context.Context, out io.Writer, k kube, target string, r ephemeral.Request) error {
-	s, err := k.survey(ctx, target)
+	s, err := k.find(ctx, target)
 	if err != nil {
 		return err
 	}
-	plan, refusals := ephemeral.Judge(s.situation, r, ephemeral.RandomName())
-	pod := s.situation.Pod
+	situation := k.situation(ctx, s)
+	plan, refusals := ephemeral.Judge(situation, r, ephemeral.RandomName())
+	pod := situation.Pod
 	var b strings.Builder
 	line := func(format string, args ...any) {
 		b.WriteString(printable.Text(fmt.Sprintf(format, args...), printable.MaxText) + "\n")
@@ -66,13 +67,13 @@ func preflight(ctx context.Context, out io.Writer, k kube, target string, r ephe
 		line("container    %s, probed as %s", plan.Container, plan.Identity)
 	}
 	switch {
-	case s.situation.NamespaceUnknown != "":
-		line("security     unknown: %s", s.situation.NamespaceUnknown)
+	case situation.NamespaceUnknown != "":
+		line("security     unknown: %s", situation.NamespaceUnknown)
 	case plan.Level != "":
 		line("security     namespace %s enforces Pod Security %q", pod.Namespace, plan.Level)
 	}
 	for _, p := range ephemeral.Permissions() {
-		line("permission   %-32s %s", p, accessText(s.situation.Access[p]))
+		line("permission   %-32s %s", p, accessText(situation.Access[p]))
 	}
 	for _, note := range plan.Notes {
 		line("note         %s", note)

@@ -130,7 +130,7 @@ func (o runOptions) run(ctx context.Context, streams genericiooptions.IOStreams,
 
 // look is the run itself: find the pod, get in, read the settings, resolve, learn the facts, conclude.
 func (o runOptions) look(ctx context.Context, k kube, emit func(probe.Event), say func(string)) error {
-	s, err := k.survey(ctx, o.target)
+	s, err := k.find(ctx, o.target)
 	if err != nil {
 		return err
 	}
@@ -150,18 +150,18 @@ func (o runOptions) look(ctx context.Context, k kube, emit func(probe.Event), sa
 		looked <- known{facts, owner}
 	}()
 
-	var heard hearing
-	w, err := k.enter(ctx, s, ephemeral.Request{Container: o.container, Image: o.image, Keep: o.keep}, heard.add, say)
+	w, err := k.enter(ctx, s, ephemeral.Request{Container: o.container, Image: o.image, Keep: o.keep}, say)
 	if err != nil {
 		return err
 	}
-	defer w.client.Close()
+	// Closing says goodbye; a stream that is broken cannot be told, and needs no telling.
+	defer func() { _ = w.client.Close() }()
 	emit(w.header())
 	if err := w.read(ctx); err != nil {
 		return cut(err)
 	}
 	var settings probe.Fold
-	for _, ev := range heard.since(w.client.Hello().History) {
+	for _, ev := range w.heard.since(w.client.Hello().History) {
 		ev = o.asking.followed(ev)
 		settings.Add(ev)
 		emit(ev)

@@ -164,7 +164,7 @@ func fakeCluster(t *testing.T, objects ...runtime.Object) (kube, *fake.Clientset
 			return nil, errors.New("exec of something else")
 		}
 		mine, theirs := net.Pipe()
-		go hub.Attach(theirs)
+		go hub.Attach(theirs) //nolint:contextcheck // A hub has a life of its own.
 		return mine, nil
 	}}, client
 }
@@ -217,17 +217,40 @@ func TestARunInAPod(t *testing.T) {
 	if _, said, err := inPod(t, k, "api.stripe.com"); err != nil || !strings.Contains(said, "using the probe's container dnsprobe-") {
 		t.Errorf("the second run: %v, said %q", err, said)
 	}
-	patches := 0
+	patches, reviews := 0, 0
 	for _, a := range client.Actions() {
 		if a.GetVerb() == "patch" {
 			patches++
+		}
+		if a.GetResource().Resource == "selfsubjectaccessreviews" {
+			reviews++
 		}
 		if a.GetVerb() == "update" || a.GetVerb() == "delete" {
 			t.Errorf("the run did %s %s", a.GetVerb(), a.GetResource().Resource)
 		}
 	}
-	if patches != 1 {
-		t.Errorf("%d patches, want 1", patches)
+	if patches != 1 || reviews != len(ephemeral.Permissions())-1 {
+		t.Errorf("%d patches and %d access reviews, want those of the first run", patches, reviews)
+	}
+}
+
+func TestAContainerThatIsThereButCannotBeEntered(t *testing.T) {
+	k, client := fakeCluster(t)
+	if _, _, err := inPod(t, k, "api.stripe.com"); err != nil {
+		t.Fatal(err)
+	}
+	broken := errors.New("the proxy said no")
+	k.exec = func(context.Context, ephemeral.Place, []string) (io.ReadWriteCloser, error) { return nil, broken }
+	if _, _, err := inPod(t, k, "api.stripe.com"); !errors.Is(err, broken) {
+		t.Errorf("error %v, want that of the exec", err)
+	}
+	client.PrependReactor("create", "selfsubjectaccessreviews", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		review := a.(clienttesting.CreateAction).GetObject().(*authv1.SelfSubjectAccessReview)
+		review.Status.Allowed = review.Spec.ResourceAttributes.Subresource != "exec"
+		return true, review, nil
+	})
+	if _, _, err := inPod(t, k, "api.stripe.com"); err == nil || !strings.Contains(err.Error(), "you may not create pods/exec") {
+		t.Errorf("error %v, want the missing permission", err)
 	}
 }
 

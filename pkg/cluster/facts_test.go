@@ -58,18 +58,24 @@ func TestOwnerOf(t *testing.T) {
 		{"nothing", nil, patch.Workload{Owner: probe.Owner{APIVersion: "v1", Kind: "Pod", Name: "p"}, DNSConfig: ofPod}},
 		{"Deployment", controlledBy("apps/v1", "ReplicaSet", "web-5d4"), patch.Workload{
 			Owner:     probe.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "web", Replicas: new(int32(3))},
-			DNSConfig: &patch.DNSConfig{Options: []patch.Option{{Name: "timeout", Value: value("1")}}}}},
+			DNSConfig: &patch.DNSConfig{Options: []patch.Option{{Name: "timeout", Value: value("1")}}},
+		}},
 		{"a kind of others", controlledBy("apps/v1", "ReplicaSet", "roll-5d4"), patch.Workload{
-			Owner: probe.Owner{APIVersion: "argoproj.io/v1alpha1", Kind: "Rollout", Name: "roll"}, DNSConfig: ofPod}},
+			Owner: probe.Owner{APIVersion: "argoproj.io/v1alpha1", Kind: "Rollout", Name: "roll"}, DNSConfig: ofPod,
+		}},
 		{"ReplicaSet", controlledBy("apps/v1", "ReplicaSet", "bare"), patch.Workload{
-			Owner: probe.Owner{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "bare", Replicas: new(int32(2))}}},
+			Owner: probe.Owner{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: "bare", Replicas: new(int32(2))},
+		}},
 		{"StatefulSet", controlledBy("apps/v1", "StatefulSet", "db"), patch.Workload{
-			Owner: probe.Owner{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db", Replicas: new(int32(5))}}},
+			Owner: probe.Owner{APIVersion: "apps/v1", Kind: "StatefulSet", Name: "db", Replicas: new(int32(5))},
+		}},
 		{"DaemonSet", controlledBy("apps/v1", "DaemonSet", "agent"), patch.Workload{
-			Owner: probe.Owner{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "agent", Replicas: new(int32(7))}}},
+			Owner: probe.Owner{APIVersion: "apps/v1", Kind: "DaemonSet", Name: "agent", Replicas: new(int32(7))},
+		}},
 		{"CronJob", controlledBy("batch/v1", "Job", "night-1"), patch.Workload{
 			Owner:     probe.Owner{APIVersion: "batch/v1", Kind: "CronJob", Name: "night"},
-			DNSConfig: &patch.DNSConfig{Options: []patch.Option{{Name: "ndots", Value: value("2")}}}}},
+			DNSConfig: &patch.DNSConfig{Options: []patch.Option{{Name: "ndots", Value: value("2")}}},
+		}},
 		{"Job", controlledBy("batch/v1", "Job", "once"), patch.Workload{Owner: probe.Owner{APIVersion: "batch/v1", Kind: "Job", Name: "once"}}},
 	}
 	for _, tt := range tests {

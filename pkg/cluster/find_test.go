@@ -74,15 +74,23 @@ func TestPick(t *testing.T) {
 		want, why string
 		fails     string
 	}{
-		{name: "the newest ready one", pods: []*corev1.Pod{aPod("old", "ready", 3*time.Hour), aPod("new", "ready", time.Hour), aPod("newest", "running", time.Minute)},
-			want: "new", why: "newest ready of 3 pods of Deployment web"},
-		{name: "of the same age the first by name", pods: []*corev1.Pod{aPod("b", "ready", time.Hour), aPod("a", "ready", time.Hour)},
-			want: "a", why: "newest ready of 2 pods of Deployment web"},
-		{name: "none is ready", pods: []*corev1.Pod{aPod("a", "running", time.Hour), aPod("b", "Pending", time.Minute)},
-			want: "a", why: "newest running of 2 pods of Deployment web, none is ready"},
+		{
+			name: "the newest ready one", pods: []*corev1.Pod{aPod("old", "ready", 3*time.Hour), aPod("new", "ready", time.Hour), aPod("newest", "running", time.Minute)},
+			want: "new", why: "newest ready of 3 pods of Deployment web",
+		},
+		{
+			name: "of the same age the first by name", pods: []*corev1.Pod{aPod("b", "ready", time.Hour), aPod("a", "ready", time.Hour)},
+			want: "a", why: "newest ready of 2 pods of Deployment web",
+		},
+		{
+			name: "none is ready", pods: []*corev1.Pod{aPod("a", "running", time.Hour), aPod("b", "Pending", time.Minute)},
+			want: "a", why: "newest running of 2 pods of Deployment web, none is ready",
+		},
 		{name: "only one", pods: []*corev1.Pod{aPod("a", "ready", time.Hour)}, want: "a", why: "the only pod of Deployment web"},
-		{name: "none runs", pods: []*corev1.Pod{aPod("a", "Succeeded", time.Hour), aPod("b", "Pending", 0), aPod("c", "deleting", 0)},
-			fails: "Deployment web has no running pod (1 Pending, 1 Succeeded, 1 being deleted)"},
+		{
+			name: "none runs", pods: []*corev1.Pod{aPod("a", "Succeeded", time.Hour), aPod("b", "Pending", 0), aPod("c", "deleting", 0)},
+			fails: "Deployment web has no running pod (1 Pending, 1 Succeeded, 1 being deleted)",
+		},
 		{name: "none", fails: "Deployment web has no pods"},
 	}
 	for _, tt := range tests {
@@ -204,7 +212,8 @@ func TestSelectorsOfUnknownKinds(t *testing.T) {
 	}{
 		"label selector": {object: spec(map[string]any{"matchLabels": map[string]any{"app": "web"}}), want: "app=web"},
 		"expressions": {object: spec(map[string]any{"matchExpressions": []any{
-			map[string]any{"key": "app", "operator": "In", "values": []any{"a", "b"}}}}), want: "app in (a,b)"},
+			map[string]any{"key": "app", "operator": "In", "values": []any{"a", "b"}},
+		}}), want: "app in (a,b)"},
 		"a map":    {object: spec(map[string]any{"app": "web"}), want: "app=web"},
 		"nothing":  {object: map[string]any{}, fails: true},
 		"nonsense": {object: spec("web"), fails: true},

@@ -17,16 +17,26 @@ func TestIdentityFollowsTheTarget(t *testing.T) {
 		pod  *corev1.Pod
 		want Identity
 	}{
-		{"what the kubelet saw wins over the spec", testPod(secured(corev1.SecurityContext{RunAsUser: id(1)}), runsAs(1000, 3000)),
-			Identity{UID: 1000, GID: id(3000), Known: true, Source: fromStatus}},
-		{"the pod's uid", testPod(podSecured(corev1.PodSecurityContext{RunAsUser: id(2000), RunAsGroup: id(20)})),
-			Identity{UID: 2000, GID: id(20), Known: true, Source: fromSpec}},
-		{"the container's uid wins over the pod's", testPod(podSecured(corev1.PodSecurityContext{RunAsUser: id(2000), RunAsGroup: id(20)}), secured(corev1.SecurityContext{RunAsUser: id(1000)})),
-			Identity{UID: 1000, GID: id(20), Known: true, Source: fromSpec}},
-		{"an unknown uid that is not root", testPod(podSecured(corev1.PodSecurityContext{RunAsNonRoot: new(true)})),
-			Identity{UID: Nobody, Source: assumed}},
-		{"the container may be root although the pod may not", testPod(podSecured(corev1.PodSecurityContext{RunAsNonRoot: new(true)}), secured(corev1.SecurityContext{RunAsNonRoot: new(false)})),
-			Identity{UID: 0, Source: assumed}},
+		{
+			"what the kubelet saw wins over the spec", testPod(secured(corev1.SecurityContext{RunAsUser: id(1)}), runsAs(1000, 3000)),
+			Identity{UID: 1000, GID: id(3000), Known: true, Source: fromStatus},
+		},
+		{
+			"the pod's uid", testPod(podSecured(corev1.PodSecurityContext{RunAsUser: id(2000), RunAsGroup: id(20)})),
+			Identity{UID: 2000, GID: id(20), Known: true, Source: fromSpec},
+		},
+		{
+			"the container's uid wins over the pod's", testPod(podSecured(corev1.PodSecurityContext{RunAsUser: id(2000), RunAsGroup: id(20)}), secured(corev1.SecurityContext{RunAsUser: id(1000)})),
+			Identity{UID: 1000, GID: id(20), Known: true, Source: fromSpec},
+		},
+		{
+			"an unknown uid that is not root", testPod(podSecured(corev1.PodSecurityContext{RunAsNonRoot: new(true)})),
+			Identity{UID: Nobody, Source: assumed},
+		},
+		{
+			"the container may be root although the pod may not", testPod(podSecured(corev1.PodSecurityContext{RunAsNonRoot: new(true)}), secured(corev1.SecurityContext{RunAsNonRoot: new(false)})),
+			Identity{UID: 0, Source: assumed},
+		},
 		{"nothing is said", testPod(), Identity{UID: 0, Source: assumed}},
 	}
 	for _, tt := range tests {

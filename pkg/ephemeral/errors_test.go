@@ -25,16 +25,26 @@ func TestAnswersToThePatchInSentences(t *testing.T) {
 		{"no such subresource", unserved, "does not serve ephemeral containers", "upgrade the cluster"},
 		{"pod is gone", apierrors.NewNotFound(pods, "payments"), "the pod is gone", "get pods"},
 		{"conflict", apierrors.NewConflict(pods, "payments", errors.New("modified")), "modified", "run the command again"},
-		{"no right", apierrors.NewForbidden(pods, "payments", errors.New(`User "viewer" cannot patch resource "pods/ephemeralcontainers"`)),
-			"you may not patch pods/ephemeralcontainers", "preflight -n shop pod/payments"},
-		{"Pod Security", apierrors.NewForbidden(pods, "payments", errors.New(`violates PodSecurity "restricted:latest": runAsNonRoot != true`)),
-			`violates PodSecurity "restricted:latest": runAsNonRoot != true`, "which container is in the way"},
-		{"webhook", apierrors.NewForbidden(pods, "payments", errors.New(`admission webhook "policy.example" denied the request: no limits`)),
-			`admission webhook "policy.example" denied the request: no limits`, "ask its owner"},
-		{"policy", &apierrors.StatusError{ErrStatus: metav1.Status{Code: 422, Reason: metav1.StatusReasonInvalid, Message: `ValidatingAdmissionPolicy 'images' with binding 'b' denied request: registry`}},
-			"registry", "--image"},
-		{"invalid", &apierrors.StatusError{ErrStatus: metav1.Status{Code: 422, Reason: metav1.StatusReasonInvalid, Message: "spec.ephemeralContainers[0].image: bad"}},
-			"spec.ephemeralContainers[0].image: bad", "describe pod payments"},
+		{
+			"no right", apierrors.NewForbidden(pods, "payments", errors.New(`User "viewer" cannot patch resource "pods/ephemeralcontainers"`)),
+			"you may not patch pods/ephemeralcontainers", "preflight -n shop pod/payments",
+		},
+		{
+			"Pod Security", apierrors.NewForbidden(pods, "payments", errors.New(`violates PodSecurity "restricted:latest": runAsNonRoot != true`)),
+			`violates PodSecurity "restricted:latest": runAsNonRoot != true`, "which container is in the way",
+		},
+		{
+			"webhook", apierrors.NewForbidden(pods, "payments", errors.New(`admission webhook "policy.example" denied the request: no limits`)),
+			`admission webhook "policy.example" denied the request: no limits`, "ask its owner",
+		},
+		{
+			"policy", &apierrors.StatusError{ErrStatus: metav1.Status{Code: 422, Reason: metav1.StatusReasonInvalid, Message: `ValidatingAdmissionPolicy 'images' with binding 'b' denied request: registry`}},
+			"registry", "--image",
+		},
+		{
+			"invalid", &apierrors.StatusError{ErrStatus: metav1.Status{Code: 422, Reason: metav1.StatusReasonInvalid, Message: "spec.ephemeralContainers[0].image: bad"}},
+			"spec.ephemeralContainers[0].image: bad", "describe pod payments",
+		},
 		{"no connection", errors.New("connect: connection refused"), "connection refused", "check the connection"},
 	}
 	for _, tt := range tests {

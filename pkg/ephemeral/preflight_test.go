@@ -39,36 +39,63 @@ func TestJudgeRefuses(t *testing.T) {
 		what, next string
 		usage      bool
 	}{
-		{name: "finished pod", situation: Situation{Pod: testPod(func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })},
-			what: "pod payments has finished (Succeeded)", next: "take a running pod"},
-		{name: "pod without a node", situation: Situation{Pod: testPod(func(p *corev1.Pod) { p.Spec.NodeName = "" })},
-			what: "pod payments has no node yet", next: "describe pod payments"},
-		{name: "static pod", situation: Situation{Pod: testPod(func(p *corev1.Pod) { p.Annotations = map[string]string{"kubernetes.io/config.mirror": "x"} })},
-			what: "pod payments is a static pod", next: "take a pod of a Deployment or DaemonSet"},
-		{name: "Windows by the pod's word", situation: Situation{Pod: testPod(func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.Windows} })},
-			what: "runs on Windows", next: "take a pod on a Linux node"},
-		{name: "Windows by its node selector", situation: Situation{Pod: testPod(func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"kubernetes.io/os": "windows"} })},
-			what: "runs on Windows", next: "take a pod on a Linux node"},
-		{name: "Windows by its node", situation: Situation{Pod: testPod(), NodeOS: "windows"},
-			what: "runs on Windows", next: "take a pod on a Linux node"},
-		{name: "pod that is being deleted", situation: Situation{Pod: testPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} })},
-			what: "pod payments is being deleted", next: "take another pod"},
+		{
+			name: "finished pod", situation: Situation{Pod: testPod(func(p *corev1.Pod) { p.Status.Phase = corev1.PodSucceeded })},
+			what: "pod payments has finished (Succeeded)", next: "take a running pod",
+		},
+		{
+			name: "pod without a node", situation: Situation{Pod: testPod(func(p *corev1.Pod) { p.Spec.NodeName = "" })},
+			what: "pod payments has no node yet", next: "describe pod payments",
+		},
+		{
+			name: "static pod", situation: Situation{Pod: testPod(func(p *corev1.Pod) { p.Annotations = map[string]string{"kubernetes.io/config.mirror": "x"} })},
+			what: "pod payments is a static pod", next: "take a pod of a Deployment or DaemonSet",
+		},
+		{
+			name: "Windows by the pod's word", situation: Situation{Pod: testPod(func(p *corev1.Pod) { p.Spec.OS = &corev1.PodOS{Name: corev1.Windows} })},
+			what: "runs on Windows", next: "take a pod on a Linux node",
+		},
+		{
+			name: "Windows by its node selector", situation: Situation{Pod: testPod(func(p *corev1.Pod) { p.Spec.NodeSelector = map[string]string{"kubernetes.io/os": "windows"} })},
+			what: "runs on Windows", next: "take a pod on a Linux node",
+		},
+		{
+			name: "Windows by its node", situation: Situation{Pod: testPod(), NodeOS: "windows"},
+			what: "runs on Windows", next: "take a pod on a Linux node",
+		},
+		{
+			name: "pod that is being deleted", situation: Situation{Pod: testPod(func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{} })},
+			what: "pod payments is being deleted", next: "take another pod",
+		},
 		{name: "unknown container", situation: Situation{Pod: testPod(func(p *corev1.Pod) {
 			p.Spec.Containers = append(p.Spec.Containers, corev1.Container{Name: "envoy"})
 		})}, container: "ap", what: `pod payments has no container "ap"`, next: "its containers: app, envoy", usage: true},
-		{name: "init container", situation: Situation{Pod: testPod(func(p *corev1.Pod) { p.Spec.InitContainers = []corev1.Container{{Name: "migrate"}} })},
-			container: "migrate", what: `"migrate" is an init container`, next: "its containers: app", usage: true},
-		{name: "no right to add", situation: Situation{Pod: testPod(), Access: denied(PatchProbe)},
-			what: "you may not patch pods/ephemeralcontainers in namespace shop", next: "kubectl dnsprobe preflight -n shop pod/payments"},
-		{name: "no right to exec, even into a container that is there", situation: Situation{
-			Pod: testPod(runsAs(1000, 1000), withProbe("dnsprobe-a", new(running()))), Access: denied(ExecPods)},
-			what: "you may not create pods/exec in namespace shop", next: "preflight"},
-		{name: "an earlier container that restricted does not let in", situation: Situation{Pod: testPod(restrictedPod, nonCompliant), Namespace: namespace("restricted")},
-			what: `namespace shop enforces Pod Security "restricted"`, next: "an earlier ephemeral container is in the way (debugger-x)"},
-		{name: "a pod from before the level was enforced", situation: Situation{Pod: testPod(), Namespace: namespace("restricted")},
-			what: `which pod payments does not pass any more`, next: "in the way: container app"},
-		{name: "host network in a baseline namespace", situation: Situation{Pod: testPod(func(p *corev1.Pod) { p.Spec.HostNetwork = true }), Namespace: namespace("baseline")},
-			what: "host namespaces", next: "take a pod that was created since"},
+		{
+			name: "init container", situation: Situation{Pod: testPod(func(p *corev1.Pod) { p.Spec.InitContainers = []corev1.Container{{Name: "migrate"}} })},
+			container: "migrate", what: `"migrate" is an init container`, next: "its containers: app", usage: true,
+		},
+		{
+			name: "no right to add", situation: Situation{Pod: testPod(), Access: denied(PatchProbe)},
+			what: "you may not patch pods/ephemeralcontainers in namespace shop", next: "kubectl dnsprobe preflight -n shop pod/payments",
+		},
+		{
+			name: "no right to exec, even into a container that is there", situation: Situation{
+				Pod: testPod(runsAs(1000, 1000), withProbe("dnsprobe-a", new(running()))), Access: denied(ExecPods),
+			},
+			what: "you may not create pods/exec in namespace shop", next: "preflight",
+		},
+		{
+			name: "an earlier container that restricted does not let in", situation: Situation{Pod: testPod(restrictedPod, nonCompliant), Namespace: namespace("restricted")},
+			what: `namespace shop enforces Pod Security "restricted"`, next: "an earlier ephemeral container is in the way (debugger-x)",
+		},
+		{
+			name: "a pod from before the level was enforced", situation: Situation{Pod: testPod(), Namespace: namespace("restricted")},
+			what: `which pod payments does not pass any more`, next: "in the way: container app",
+		},
+		{
+			name: "host network in a baseline namespace", situation: Situation{Pod: testPod(func(p *corev1.Pod) { p.Spec.HostNetwork = true }), Namespace: namespace("baseline")},
+			what: "host namespaces", next: "take a pod that was created since",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -103,8 +130,10 @@ func TestJudgePlans(t *testing.T) {
 	}{
 		{name: "a first run adds"},
 		{name: "a running one is reused", change: []func(*corev1.Pod){withProbe("dnsprobe-a", new(running()))}, reuse: "dnsprobe-a"},
-		{name: "a running one is reused without the right to add", change: []func(*corev1.Pod){withProbe("dnsprobe-a", new(running()))},
-			access: denied(PatchProbe), reuse: "dnsprobe-a"},
+		{
+			name: "a running one is reused without the right to add", change: []func(*corev1.Pod){withProbe("dnsprobe-a", new(running()))},
+			access: denied(PatchProbe), reuse: "dnsprobe-a",
+		},
 		{name: "one that still starts is waited for", change: []func(*corev1.Pod){withProbe("dnsprobe-a", new(waiting("ErrImagePull", "")))}, reuse: "dnsprobe-a"},
 		{name: "one that the kubelet has not seen is waited for", change: []func(*corev1.Pod){withProbe("dnsprobe-a", nil)}, reuse: "dnsprobe-a"},
 		{name: "ended ones are counted", change: []func(*corev1.Pod){

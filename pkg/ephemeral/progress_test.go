@@ -20,18 +20,30 @@ func TestProgress(t *testing.T) {
 		{name: "the kubelet has not seen it", change: []func(*corev1.Pod){withProbe("dnsprobe-a", nil)}, doing: "waiting for the kubelet"},
 		{name: "being made", change: []func(*corev1.Pod){withProbe("dnsprobe-a", new(waiting("ContainerCreating", "")))}, doing: "ContainerCreating"},
 		{name: "running", change: []func(*corev1.Pod){withProbe("dnsprobe-a", new(running()))}, running: true},
-		{name: "image cannot be pulled", change: []func(*corev1.Pod){withProbe("dnsprobe-a", new(waiting("ErrImagePull", "not found")))},
-			reason: "ErrImagePull", message: "not found", next: "--image"},
-		{name: "image is tried again", change: []func(*corev1.Pod){withProbe("dnsprobe-a", new(waiting("ImagePullBackOff", "Back-off")))},
-			reason: "ImagePullBackOff", message: "Back-off", next: "registry.example/dnsprobe-agent:v1"},
-		{name: "bad configuration", change: []func(*corev1.Pod){withProbe("dnsprobe-a", new(waiting("CreateContainerConfigError", "runAsNonRoot")))},
-			reason: "CreateContainerConfigError", message: "runAsNonRoot", next: "describe pod payments"},
-		{name: "cannot run", change: []func(*corev1.Pod){withProbe("dnsprobe-a", new(waiting("RunContainerError", "no such file")))},
-			reason: "RunContainerError", message: "no such file", next: "describe pod payments"},
-		{name: "ended at once", change: []func(*corev1.Pod){withProbe("dnsprobe-a", new(terminated("Error", 2, "cannot listen")))},
-			reason: "Error, exit code 2", message: "cannot listen", next: "describe pod payments"},
-		{name: "the pod ended", change: []func(*corev1.Pod){withProbe("dnsprobe-a", nil), func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }},
-			reason: "PodEnded", next: "describe pod payments"},
+		{
+			name: "image cannot be pulled", change: []func(*corev1.Pod){withProbe("dnsprobe-a", new(waiting("ErrImagePull", "not found")))},
+			reason: "ErrImagePull", message: "not found", next: "--image",
+		},
+		{
+			name: "image is tried again", change: []func(*corev1.Pod){withProbe("dnsprobe-a", new(waiting("ImagePullBackOff", "Back-off")))},
+			reason: "ImagePullBackOff", message: "Back-off", next: "registry.example/dnsprobe-agent:v1",
+		},
+		{
+			name: "bad configuration", change: []func(*corev1.Pod){withProbe("dnsprobe-a", new(waiting("CreateContainerConfigError", "runAsNonRoot")))},
+			reason: "CreateContainerConfigError", message: "runAsNonRoot", next: "describe pod payments",
+		},
+		{
+			name: "cannot run", change: []func(*corev1.Pod){withProbe("dnsprobe-a", new(waiting("RunContainerError", "no such file")))},
+			reason: "RunContainerError", message: "no such file", next: "describe pod payments",
+		},
+		{
+			name: "ended at once", change: []func(*corev1.Pod){withProbe("dnsprobe-a", new(terminated("Error", 2, "cannot listen")))},
+			reason: "Error, exit code 2", message: "cannot listen", next: "describe pod payments",
+		},
+		{
+			name: "the pod ended", change: []func(*corev1.Pod){withProbe("dnsprobe-a", nil), func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }},
+			reason: "PodEnded", next: "describe pod payments",
+		},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
