@@ -36,7 +36,7 @@ func literal(host string, req resolver.Request, exactIPv4 bool, links []string) 
 	if !hasZone {
 		return a, eaiOK, true
 	}
-	named := a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast() || a.IsInterfaceLocalMulticast()
+	named := !a.Is4In6() && (a.IsLinkLocalUnicast() || a.IsLinkLocalMulticast() || a.IsInterfaceLocalMulticast())
 	switch {
 	case named && isInterfaceName(zone) && (links == nil || slices.Contains(links, zone)):
 		return a.WithZone(zone), eaiOK, true

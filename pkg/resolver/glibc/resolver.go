@@ -26,6 +26,8 @@ type Resolver struct {
 	sequential, reopen bool
 	// reloadStopped: something changed _res.options, so that glibc leaves the configuration alone from then on.
 	reloadStopped bool
+	// herr is the thread's h_errno after the last call.
+	herr hostErr
 	// rotation is the static global_offset of nameserver_offset.
 	rotation        uint32
 	rotationStarted bool
@@ -71,7 +73,9 @@ func (r *Resolver) load() {
 // Resolve runs one getaddrinfo call. See resolver.Resolver.
 func (r *Resolver) Resolve(ctx context.Context, n resolver.Network, req resolver.Request, emit func(probe.Event)) (resolver.Result, error) {
 	c := &call{ctx: ctx, n: n, r: r, emit: emit, start: n.Now(), req: req, buffer: scratchBytes}
+	c.herr = r.herr
 	err := c.getaddrinfo()
+	r.herr = c.herr
 	c.closeAll()
 	switch {
 	case errors.Is(err, errAborts):

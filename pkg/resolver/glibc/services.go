@@ -63,7 +63,8 @@ func (c *call) services(name string) (eai, error) {
 	list, ok := modules(c.r.sys.NSSwitch, c.r.feat)
 	st := unavail
 	var noData, noData6 lack
-	if c.herr = hostOK; ok && len(list) == 0 {
+	// glibc never clears h_errno: what an earlier call left decides when nothing is asked.
+	if c.herr = c.r.herr; ok && len(list) == 0 {
 		// An empty line is a list without a module in it, and glibc calls that one.
 		c.herr = hostInternal
 	}
@@ -292,8 +293,7 @@ func (c *call) gethostbyname2(name string) (status, error) {
 			if loaded {
 				st, any = got, true
 			} else {
-				// What dlopen leaves behind.
-				c.herr, c.errno = herr, errnoOther
+				c.herr = herr
 			}
 			if m.on[got] == stop {
 				break

@@ -149,11 +149,12 @@ func (t *gaiTables) scope(a netip.Addr) int {
 		}
 		return defaultScope
 	}
+	// By bytes, as the macros of C: netip looks through IPv4-mapped addresses.
 	b := a.As16()
 	switch {
-	case a.IsMulticast():
+	case b[0] == 0xff:
 		return int(b[1] & 0xf)
-	case a.IsLinkLocalUnicast() || a.WithZone("") == netip.IPv6Loopback():
+	case b[0] == 0xfe && b[1]&0xc0 == 0x80 || a.WithZone("") == netip.IPv6Loopback():
 		return linkScope
 	case b[0] == 0xfe && b[1]&0xc0 == 0xc0:
 		return siteScope
