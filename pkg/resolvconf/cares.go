@@ -223,7 +223,7 @@ func caresNameserver(word string) (server netip.AddrPort, why string) {
 		end := len(word) - len(strings.TrimLeft(word, charset))
 		text, rest = word[:end], word[end:]
 	}
-	addr, ok := caresAddress(text)
+	addr, ok := CAresAddress(text)
 	if !ok {
 		return server, noAddress
 	}
@@ -255,9 +255,9 @@ func caresNameserver(word string) (server netip.AddrPort, why string) {
 
 var siteLocal = netip.MustParsePrefix("fec0::/10")
 
-// caresAddress reads what ares_inet_pton reads: IPv6 addresses, and IPv4 addresses whose last parts may be missing ("10.1" is
+// CAresAddress reads what ares_inet_pton reads: IPv6 addresses, and IPv4 addresses whose last parts may be missing ("10.1" is
 // 10.1.0.0), in hexadecimal, or with the length of a network behind them.
-func caresAddress(s string) (netip.Addr, bool) {
+func CAresAddress(s string) (netip.Addr, bool) {
 	if a, ok := caresIPv4(s); ok {
 		return a, true
 	}

@@ -112,7 +112,7 @@ next:
 
 func (p *caresParser) oldNameservers(value string) {
 	for _, word := range strings.FieldsFunc(value, func(r rune) bool { return r == ',' || isSpaceRune(r) }) {
-		addr, ok := caresAddress(word)
+		addr, ok := CAresAddress(word)
 		switch {
 		case !ok:
 			p.warn(shorten(word, 60) + ": ignored, not an address that c-ares can read")

@@ -1,0 +1,118 @@
+package cares
+
+import (
+	"context"
+	"net/netip"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolvconf"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
+)
+
+// Resolver is one c-ares channel: it keeps what c-ares knows of its servers from one call to the next. It is not safe for
+// concurrent use.
+type Resolver struct {
+	version string
+	feat    features
+	sys     resolver.System
+
+	conf   resolvconf.Config
+	order  string
+	loaded bool
+
+	// servers are in the order in which they are preferred; old versions keep the order of the file.
+	servers []*server
+	// lastServer is where `rotate` stands in old versions.
+	lastServer int
+	// generation counts TCP connections in old versions.
+	generation int
+	// ticks orders what happens at the same time.
+	ticks int
+}
+
+var _ resolver.Resolver = (*Resolver)(nil)
+
+// New returns the resolver of a process that makes a channel of this version of c-ares ("1.34.8") and sees sys. An empty or
+// unknown version is taken as 1.34. Versions from 1.20 on are followed as 1.34 but for OPT records and cookies, older ones as
+// 1.18.
+func New(version string, sys resolver.System) *Resolver {
+	return &Resolver{version: version, feat: featuresOf(version), sys: sys}
+}
+
+// SetSystem says that the files changed. A channel has read resolv.conf, nsswitch.conf and the environment when it was made
+// and keeps to that, until the application asks for ares_reinit; the hosts file and the file of HOSTALIASES are read again.
+func (r *Resolver) SetSystem(sys resolver.System) { r.sys = sys }
+
+// Config returns the configuration that calls use.
+func (r *Resolver) Config() resolvconf.Config {
+	r.load()
+	return r.conf
+}
+
+func (r *Resolver) load() {
+	if r.loaded {
+		return
+	}
+	text := r.sys.ResolvConf
+	if r.sys.NoResolvConf {
+		text = ""
+	}
+	r.conf = resolvconf.ParseCAres(text, resolvconf.Inputs{Hostname: r.sys.Hostname, Env: r.sys.Env, Version: r.version})
+	r.loaded = true
+	r.order = r.lookupOrder()
+	for i, addr := range r.conf.Nameservers {
+		port := uint16(53)
+		if r.conf.Ports != nil {
+			port = r.conf.Ports[i]
+		}
+		r.servers = append(r.servers, &server{addr: netip.AddrPortFrom(addr, port), index: i})
+	}
+}
+
+// Resolve runs one ares_getaddrinfo call and the event loop until its callback. See resolver.Resolver.
+func (r *Resolver) Resolve(ctx context.Context, n resolver.Network, req resolver.Request, emit func(probe.Event)) (resolver.Result, error) {
+	r.load()
+	c := &call{
+		ctx: ctx, n: n, r: r, emit: emit, start: n.Now(), req: req, tries: map[probe.Ref]int{}, firstSent: map[waiting]moment{},
+	}
+	c.transport = &modern{call: c}
+	if r.feat.old {
+		c.transport = &old{call: c}
+	}
+	c.getaddrinfo()
+	for !c.done && c.failure == nil {
+		c.transport.turn()
+	}
+	c.transport.shut()
+	if c.failure != nil {
+		return resolver.Result{}, c.failure
+	}
+	return c.end(), nil
+}
+
+// end reports the result.
+func (c *call) end() resolver.Result {
+	res := resolver.Result{Outcome: c.status.outcome(), Code: string(c.status)}
+	ended := probe.Ended{Outcome: res.Outcome, Code: res.Code, DecidedBy: c.decided}
+	if c.attempts > 0 {
+		ended.AnsweredBy = byDNS
+	}
+	if c.status == success {
+		res.Addresses, res.Canonical = c.addresses, c.canonical
+		if c.answeredBy != "" {
+			ended.AnsweredBy, ended.DecidedBy = c.answeredBy, 0
+		}
+		for _, a := range c.addresses {
+			ended.Addresses = append(ended.Addresses, a.String())
+		}
+	}
+	c.event(probe.Event{Kind: probe.KindEnded, Ended: &ended})
+	return res
+}
+
+// What Ended.AnsweredBy says.
+const (
+	byDNS     = "dns"
+	byLiteral = "literal"
+	byHosts   = "hosts"
+)
