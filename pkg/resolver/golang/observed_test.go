@@ -66,73 +66,15 @@ func runObserved(t *testing.T, o scenario.Observed, firsts []probe.QueryType) pr
 	return p
 }
 
-// chunk is the packets of one attempt, or of several for the same name in a row.
-type chunk struct {
-	name    string
-	packets []scenario.Packet
-}
-
-// chunks cuts packets into attempts, which never overlap. A SYN belongs to the first query on its connection; one without belongs
-// to the attempt under way.
-func chunks(packets []scenario.Packet) []chunk {
-	packets = slices.Clone(packets)
-	for i := range packets {
-		if p := &packets[i]; p.Transport == scenario.SYN {
-			for _, later := range packets[i+1:] {
-				if later.Socket == p.Socket {
-					p.Name, p.Type = later.Name, later.Type
-					break
-				}
-			}
+// rotation are the servers that take turns in a scenario with rotate.
+func rotation(o scenario.Observed) []netip.Addr {
+	var servers []netip.Addr
+	if strings.Contains(o.System.ResolvConf, "rotate") {
+		for _, s := range o.World.Servers {
+			servers = append(servers, s.Addr)
 		}
 	}
-	var out []chunk
-	for _, p := range packets {
-		if n := len(out); n > 0 && (p.Name == "" || p.Name == out[n-1].name || out[n-1].name == "") {
-			out[n-1].name = max(out[n-1].name, p.Name)
-			out[n-1].packets = append(out[n-1].packets, p)
-			continue
-		}
-		out = append(out, chunk{p.Name, []scenario.Packet{p}})
-	}
-	return out
-}
-
-// byType lines up what two goroutines did: in each attempt first all packets of the A query, in order, then those of the AAAA
-// query. Classes of sockets and ids are counted anew. That is all that is left open: the order of the packets of one query, and
-// of the attempts, is compared as it is.
-func byType(packets []scenario.Packet) []scenario.Packet {
-	var out []scenario.Packet
-	sockets, ids := map[int]int{}, map[int]int{}
-	class := func(m map[int]int, v int) int {
-		if _, ok := m[v]; v != 0 && !ok {
-			m[v] = len(m) + 1
-		}
-		return m[v]
-	}
-	for _, c := range chunks(packets) {
-		slices.SortStableFunc(c.packets, func(a, b scenario.Packet) int { return strings.Compare(string(a.Type), string(b.Type)) })
-		for _, p := range c.packets {
-			p.Socket, p.ID = class(sockets, p.Socket), class(ids, p.ID)
-			out = append(out, p)
-		}
-	}
-	return out
-}
-
-// firstTypes are the types that began in the attempts of a recording: those that went out first, or with rotate, where each query
-// draws its server before it sends, those that drew first.
-func firstTypes(o scenario.Observed, packets []scenario.Packet) []probe.QueryType {
-	rotate := strings.Contains(o.System.ResolvConf, "rotate")
-	var firsts []probe.QueryType
-	for i, c := range chunks(packets) {
-		first := c.packets[0].Type
-		if rotate && c.packets[0].Server != o.World.Servers[2*i%len(o.World.Servers)].Addr {
-			first = c.packets[1].Type
-		}
-		firsts = append(firsts, first)
-	}
-	return firsts
+	return servers
 }
 
 // TestObserved compares our packets and results with what the real package net did on all recorded scenarios.
@@ -160,8 +102,8 @@ func TestObserved(t *testing.T) {
 
 func compareObserved(t *testing.T, o scenario.Observed, rec scenario.Recording) {
 	t.Helper()
-	p := runObserved(t, o, firstTypes(o, rec.Packets))
-	for _, d := range scenario.Compare(byType(rec.Packets), byType(p.packets)) {
+	p := runObserved(t, o, scenario.FirstTypes(rec.Packets, rotation(o)))
+	for _, d := range scenario.Compare(scenario.ByType(rec.Packets), scenario.ByType(p.packets)) {
 		t.Error(d)
 	}
 	if len(rec.Results) != len(p.results) {
