@@ -8,6 +8,7 @@ import (
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolvconf"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/cares"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/glibc"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/golang"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/musl"
@@ -16,6 +17,7 @@ import (
 // resolvers has the libcs that can be followed, with what makes the resolver of a fresh process. version is that of the distribution
 // where it is known: some distributions carry changes that their upstream version has not.
 var resolvers = map[probe.Libc]func(version string, sys resolver.System) resolver.Resolver{
+	probe.CAres: func(version string, sys resolver.System) resolver.Resolver { return cares.New(version, sys) },
 	probe.Glibc: func(version string, sys resolver.System) resolver.Resolver { return glibc.New(version, sys) },
 	probe.Go:    func(version string, sys resolver.System) resolver.Resolver { return golang.New(version, sys) },
 	probe.Musl:  func(version string, sys resolver.System) resolver.Resolver { return musl.New(version, sys) },
