@@ -21,9 +21,9 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolvconf"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
-	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/glibc"
 )
 
 // HelperEnv in the environment makes the test program a helper.
@@ -31,8 +31,8 @@ const HelperEnv = "DNSPROBE_CONFORMANCE_HELPER"
 
 // Bench runs cases.
 type Bench struct {
-	// Version is the real libc's ("2.36-9+deb12u14").
-	Version string
+	// Library is the real libc ("2.36-9+deb12u14" is glibc's version).
+	Library
 	program string
 	// slots bounds the cases under way, starts those that are being set up: starting a process takes a processor, waiting
 	// for a timeout takes none.
@@ -58,8 +58,8 @@ func CannotRun() error {
 // NewBench compiles the C program into folder and finds out which libc it runs with. parallel is how many cases run at once.
 func NewBench(ctx context.Context, folder string, parallel int) (*Bench, error) {
 	b := &Bench{
-		program: filepath.Join(folder, "getaddrinfo"),
-		slots:   make(chan struct{}, parallel), starts: make(chan struct{}, 2*runtime.NumCPU()),
+		Library: Library{Libc: probe.Glibc}, program: filepath.Join(folder, "getaddrinfo"),
+		slots: make(chan struct{}, parallel), starts: make(chan struct{}, 2*runtime.NumCPU()),
 	}
 	build := exec.CommandContext(ctx, "gcc", "-O2", "-Wall", "-Werror", "-o", b.program, "testdata/getaddrinfo.c")
 	if out, err := build.CombinedOutput(); err != nil {
@@ -132,12 +132,12 @@ func (b *Bench) Both(ctx context.Context, c *Case) (real, ours Outcome, err erro
 	case <-ctx.Done():
 		return real, ours, ctx.Err()
 	}
-	if real, err = b.run(ctx, Order{Side: Real, Case: *c, Program: b.program, RotateStart: -1}); err != nil {
+	if real, err = b.run(ctx, Order{Side: Real, Case: *c, Program: b.program, Library: b.Library, RotateStart: -1}); err != nil {
 		return real, ours, fmt.Errorf("case %s, real libc: %w", c.Name, err)
 	}
 	starts := b.rotateStarts(c, real)
 	for i, start := range starts {
-		ours, err = b.run(ctx, Order{Side: Ours, Case: *c, Version: b.Version, RotateStart: start})
+		ours, err = b.run(ctx, Order{Side: Ours, Case: *c, Library: b.Library, RotateStart: start})
 		if err != nil {
 			return real, ours, fmt.Errorf("case %s, our resolver: %w", c.Name, err)
 		}
@@ -150,7 +150,7 @@ func (b *Bench) Both(ctx context.Context, c *Case) (real, ours Outcome, err erro
 
 // config is what the libc makes of the case's settings at its start.
 func (b *Bench) config(c *Case) resolvconf.Config {
-	return glibc.New(b.Version, resolver.System{
+	return b.process(resolver.System{
 		ResolvConf: c.ResolvConf, NoResolvConf: c.NoResolvConf, Env: c.Env, Hostname: c.Hostname,
 	}).Config()
 }

@@ -86,7 +86,7 @@ func runAll(t *testing.T, b *Bench, all []*ran) {
 func TestGlibc(t *testing.T) {
 	b := bench(t)
 	fixed, regressions := fixedCases(t), regressionCases(t)
-	random, excluded := randomCases(t, b.Version)
+	random, excluded := randomCases(t, b.Library, *flagRandom)
 	all := slices.DeleteFunc(slices.Concat(fixed, regressions, random), func(r *ran) bool {
 		return *flagOnly != "" && *flagOnly != r.c.Name
 	})
@@ -173,12 +173,12 @@ func regressionCases(t *testing.T) []*ran {
 }
 
 // randomCases returns as many usable random cases as asked for, and why others were left out.
-func randomCases(t *testing.T, version string) (out []*ran, excluded map[string]int) {
+func randomCases(t *testing.T, l Library, want int) (out []*ran, excluded map[string]int) {
 	t.Helper()
 	excluded = map[string]int{}
-	for n := 0; len(out) < *flagRandom; n++ {
+	for n := 0; len(out) < want; n++ {
 		c := Generate(*flagSeed, n)
-		reason, err := Usable(&c, version)
+		reason, err := Usable(&c, l)
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", c.Name, err, c.Text())
 		}
@@ -239,7 +239,7 @@ func shrink(t *testing.T, b *Bench, r *ran) *ran {
 		}
 		var all []*ran
 		for i := range batch {
-			if reason, err := Usable(&batch[i], b.Version); err != nil || reason != "" {
+			if reason, err := Usable(&batch[i], b.Library); err != nil || reason != "" {
 				continue
 			}
 			all = append(all, &ran{c: &batch[i], index: i})

@@ -25,7 +25,6 @@ import (
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/dnsnet"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
-	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/glibc"
 )
 
 // Side says who resolves.
@@ -43,8 +42,8 @@ type Order struct {
 	Case Case
 	// Program is the compiled testdata/getaddrinfo.c.
 	Program string
-	// Version is the libc's, for our resolver.
-	Version string
+	// Library is the real one, for our resolver.
+	Library Library
 	// RotateStart is the index of the first server of `options rotate`; -1 leaves it to chance.
 	RotateStart int
 }
@@ -147,7 +146,8 @@ func (o Order) run(out io.Writer) (Outcome, error) {
 	if err != nil {
 		return outcome, err
 	}
-	outcome.Packets, outcome.Shared = packetsOf(queriesOf(frames), start)
+	outcome.Packets, outcome.Shared = packetsOf(queriesOf(frames), start, o.Library.oneSocket())
+	outcome.Packets = o.Library.settle(outcome.Packets)
 	return outcome, nil
 }
 
@@ -320,7 +320,7 @@ func (o Order) ours(ctx context.Context) (out Outcome, start time.Time, err erro
 	if o.RotateStart >= 0 {
 		n = &loaded{Network: real, start: o.RotateStart, servers: o.servers(sys)}
 	}
-	r := glibc.New(o.Version, sys)
+	r := o.Library.process(sys)
 	for i, call := range o.Case.Calls {
 		if i > 0 {
 			time.Sleep(millis(o.Case.PauseMillis))
@@ -333,7 +333,7 @@ func (o Order) ours(ctx context.Context) (out Outcome, start time.Time, err erro
 		if i == 0 {
 			start = began
 		}
-		res, err := r.Resolve(ctx, n, call.Request(), func(ev probe.Event) {
+		res, err := r.Resolve(ctx, n, o.Library.request(call), func(ev probe.Event) {
 			if ev.Kind == probe.KindNote {
 				out.Notes = append(out.Notes, ev.Note)
 			}
@@ -346,7 +346,7 @@ func (o Order) ours(ctx context.Context) (out Outcome, start time.Time, err erro
 			return out, start, fmt.Errorf("resolve %q: %w", call.Host, err)
 		}
 		if res.Outcome == probe.Fail && res.Code == "" {
-			// The call does not come back: glibc has ended the process.
+			// The call does not come back: the libc has ended the process.
 			out.Crashed = true
 			return out, start, nil
 		}
@@ -363,7 +363,7 @@ func (o Order) ours(ctx context.Context) (out Outcome, start time.Time, err erro
 
 // servers returns how many name servers our resolver would use.
 func (o Order) servers(sys resolver.System) int {
-	conf := glibc.New(o.Version, sys).Config()
+	conf := o.Library.process(sys).Config()
 	return len(conf.Nameservers)
 }
 

@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/scenario"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
-	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/glibc"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/simnet"
 )
 
@@ -21,7 +20,9 @@ type Prediction struct {
 	Packets []scenario.Packet
 	// Codes are those of the calls that returned.
 	Codes []string
-	Took  time.Duration
+	// Addresses are those of all calls.
+	Addresses []netip.Addr
+	Took      time.Duration
 	// Hangs: a call never returned.
 	Hangs bool
 }
@@ -31,15 +32,19 @@ type disturbance struct {
 	// lateTimers is how late a deadline is seen; slow is added to every reply's delay; stretch multiplies delays under a second.
 	lateTimers, slow time.Duration
 	stretch          float64
+	// stagger adds to the delay of a reply by its server's place in the settings and its type; nil for none.
+	stagger func(server int, t probe.QueryType) time.Duration
 }
 
 // Predict runs our resolver on the model. rotateStart is as in Order.
-func Predict(c *Case, version string, rotateStart int, dist disturbance) (Prediction, error) {
+func Predict(c *Case, l Library, rotateStart int, dist disturbance) (Prediction, error) {
 	w, err := c.World()
 	if err != nil {
 		return Prediction{}, err
 	}
-	dist.apply(&w)
+	if w, err = dist.apply(w); err != nil {
+		return Prediction{}, err
+	}
 	sys := resolver.System{
 		ResolvConf: c.ResolvConf, NoResolvConf: c.NoResolvConf, Hosts: c.Hosts, NSSwitch: c.NSSwitch, GaiConf: c.GaiConf,
 		Env: c.Env, HostConf: c.HostConf, HostAliases: c.HostAliases, Hostname: c.Hostname, Addresses: []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})},
@@ -50,7 +55,7 @@ func Predict(c *Case, version string, rotateStart int, dist disturbance) (Predic
 	for _, p := range c.Addresses {
 		sys.Addresses = append(sys.Addresses, p.Addr())
 	}
-	r := glibc.New(version, sys)
+	r := l.process(sys)
 	model := simnet.New(context.Background(), &w, simnet.Options{})
 	counted := &countedNetwork{Network: model, late: dist.lateTimers, start: max(0, rotateStart), servers: max(1, len(r.Config().Nameservers))}
 	rec := scenario.Record(counted)
@@ -64,7 +69,7 @@ func Predict(c *Case, version string, rotateStart int, dist disturbance) (Predic
 		}
 		sys.ResolvConf = c.resolvConfAt(model.Now().Sub(start))
 		r.SetSystem(sys)
-		res, err := r.Resolve(context.Background(), rec, call.Request(), func(probe.Event) {})
+		res, err := r.Resolve(context.Background(), rec, l.request(call), func(probe.Event) {})
 		if err != nil && !errors.Is(err, resolver.ErrNothingComes) {
 			return out, err
 		}
@@ -73,8 +78,9 @@ func Predict(c *Case, version string, rotateStart int, dist disturbance) (Predic
 			break
 		}
 		out.Codes = append(out.Codes, res.Code)
+		out.Addresses = append(out.Addresses, res.Addresses...)
 	}
-	out.Packets, out.Took = rec.Packets(), model.Now().Sub(start)
+	out.Packets, out.Took = l.settle(rec.Packets()), model.Now().Sub(start)
 	return out, nil
 }
 
@@ -88,7 +94,7 @@ func (c *Case) resolvConfAt(t time.Duration) string {
 	return text
 }
 
-func (dist disturbance) apply(w *simnet.World) {
+func (dist disturbance) apply(w simnet.World) (simnet.World, error) {
 	change := func(d time.Duration) time.Duration {
 		if d < time.Second && dist.stretch != 0 {
 			d = time.Duration(math.Round(float64(d) * dist.stretch))
@@ -109,6 +115,10 @@ func (dist disturbance) apply(w *simnet.World) {
 			}
 		}
 	}
+	if dist.stagger == nil {
+		return w, nil
+	}
+	return staggered(w, dist.stagger), nil
 }
 
 // countedNetwork gives out ids that never repeat, loads the dice of rotate, and sees deadlines late.
@@ -155,7 +165,7 @@ const (
 )
 
 // Usable says whether a random case decides anything, and sets its limit. reason is why not, empty when it is.
-func Usable(c *Case, version string) (reason string, err error) {
+func Usable(c *Case, l Library) (reason string, err error) {
 	for line := range strings.Lines(c.ResolvConf) {
 		if strings.HasPrefix(line, "sortlist") && strings.Contains(line, "\r") {
 			return LoopsForEver, nil
@@ -164,19 +174,23 @@ func Usable(c *Case, version string) (reason string, err error) {
 	if c.NSSwitch != nil && slices.ContainsFunc(strings.Split(*c.NSSwitch, "\n"), emptyHosts) {
 		return EmptyList, nil
 	}
-	base, err := Predict(c, version, -1, disturbance{})
+	base, err := Predict(c, l, -1, disturbance{})
 	if err != nil {
 		return "", err
 	}
 	if base.Took > maxTook && !base.hangs() || base.hangs() && base.hangsFrom() > maxTook {
 		return TooSlow, nil
 	}
-	for _, dist := range []disturbance{{lateTimers: 90 * time.Millisecond}, {slow: 50 * time.Millisecond}, {stretch: 1.3}} {
-		other, err := Predict(c, version, -1, dist)
+	disturbances, reason := l.disturbances(c)
+	if reason != "" {
+		return reason, nil
+	}
+	for _, dist := range disturbances {
+		other, err := Predict(c, l, -1, dist)
 		if err != nil {
 			return "", err
 		}
-		if other.Hangs != base.Hangs || !slices.Equal(other.Codes, base.Codes) || !sameSequence(base.Packets, other.Packets) {
+		if other.Hangs != base.Hangs || !slices.Equal(other.Codes, base.Codes) || !slices.Equal(other.Addresses, base.Addresses) || !sameSequence(base.Packets, other.Packets) {
 			return Racy, nil
 		}
 	}

@@ -237,8 +237,8 @@ func (q *parsed) opt(p []byte) ([]byte, bool) {
 //
 // A port or an id can be drawn twice by chance, about once in 65,536 pairs, which over a whole run is bound to happen. So the
 // class of a UDP socket and of an id counts within the packets about one name; shared tells how often packets about different
-// names shared a socket, which glibc never does on purpose.
-func packetsOf(queries []sent, start time.Time) (packets []scenario.Packet, shared int) {
+// names shared a socket, which no libc here does on purpose. oneSocket is for a libc that asks all servers from one socket.
+func packetsOf(queries []sent, start time.Time, oneSocket bool) (packets []scenario.Packet, shared int) {
 	type socketKey struct {
 		transport probe.Transport
 		from, to  netip.AddrPort
@@ -254,6 +254,10 @@ func packetsOf(queries []sent, start time.Time) (packets []scenario.Packet, shar
 	for _, s := range queries {
 		p := scenario.Packet{At: s.at.Sub(start), Transport: s.transport, Server: s.to.Addr().Unmap()}
 		socket := socketKey{transport: s.transport, from: s.from, to: s.to}
+		if oneSocket && s.transport == probe.UDP {
+			// Without the server.
+			socket.to = netip.AddrPort{}
+		}
 		if s.transport == scenario.SYN {
 			socket.transport = probe.TCP
 			p.Socket = classOf(sockets, socket)

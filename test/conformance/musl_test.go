@@ -1,0 +1,135 @@
+//go:build linux
+
+package conformance
+
+import (
+	"flag"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/scenario"
+)
+
+var (
+	flagMuslGCC     = flag.String("musl-gcc", "musl-gcc", "musl's compiler")
+	flagMuslVersion = flag.String("musl-version", "", "the version of musl that -musl-gcc links; empty asks dpkg")
+	flagMuslRandom  = flag.Int("musl-random", 200, "random cases with musl")
+)
+
+// muslExcluded are the recorded scenarios that are not run with the real musl here, and why.
+var muslExcluded = map[string]string{
+	"R14":  muslRace,
+	"R14b": muslRace,
+	"R16":  muslRace,
+	"R17":  muslRace,
+	"X14":  muslRace,
+	"O05t": muslRace,
+	"O08b": muslRace,
+	"T16d": "it waits for 60 s",
+}
+
+const muslRace = "two servers answer differently: the order of their replies decides"
+
+// muslNotAsRecorded are the scenarios in which the real musl does something else here than when it was recorded.
+var muslNotAsRecorded = map[string]string{
+	"S11": "the recording server answered messages that are malformed, the one here drops them",
+	"S12": "the recording server answered messages that are malformed, the one here drops them",
+}
+
+func muslBench(t *testing.T) *Bench {
+	t.Helper()
+	m := Musl{Compiler: *flagMuslGCC, Version: *flagMuslVersion}
+	if err := m.CannotRun(); err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("%s cannot run here: %v", t.Name(), err)
+		}
+		t.Skipf("%s cannot run here: %v", t.Name(), err)
+	}
+	b, err := NewMuslBench(t.Context(), t.TempDir(), *flagParallel, m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	return b
+}
+
+func TestMusl(t *testing.T) {
+	b := muslBench(t)
+	excluded := map[string]int{}
+	fixed := muslFixedCases(t, b, excluded)
+	random, left := randomCases(t, b.Library, *flagMuslRandom)
+	for reason, n := range left {
+		excluded[reason] += n
+	}
+	all := slices.DeleteFunc(slices.Concat(fixed, random), func(r *ran) bool {
+		return *flagOnly != "" && *flagOnly != r.c.Name
+	})
+	began := time.Now()
+	runAll(t, b, all)
+	again := measureAgain(t, b, all)
+	took := time.Since(began)
+	var mismatches []*ran
+	for _, r := range all {
+		if r.err != nil {
+			t.Errorf("%s: %v", r.c.Name, r.err)
+			continue
+		}
+		if r.recorded != nil {
+			r.recorded.Packets = settleSYN(r.recorded.Packets)
+			if diff := RecordedDifferences(r.c, *r.recorded, r.real, false); len(diff) > 0 {
+				t.Errorf("%s: the real musl did not do what was recorded:\n  %s", r.c.Name, strings.Join(diff, "\n  "))
+			}
+		}
+		if diff := Differences(r.c, r.real, r.ours); len(diff) > 0 {
+			mismatches = append(mismatches, r)
+			t.Errorf("%s:\n%s", r.c.Name, Report(diff, r.real, r.ours))
+		} else if *flagOnly != "" {
+			t.Logf("%s\n%s", r.c.Text(), Report(nil, r.real, r.ours))
+		}
+	}
+	checkShared(t, all)
+	for _, r := range mismatches[:min(*flagShrink, len(mismatches))] {
+		small := shrink(t, b, r)
+		t.Logf("%s, made smaller:\n%s\n%s", r.c.Name, small.c.Text(), Report(Differences(small.c, small.real, small.ours), small.real, small.ours))
+	}
+	t.Logf("musl %s: fixed %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s in %s",
+		b.Version, len(fixed), len(random), *flagSeed, len(mismatches), again, total(excluded), reasons(excluded), took.Round(time.Second))
+}
+
+// muslFixedCases returns the recorded scenarios. Where the version here is the one that was recorded, the recordings come with
+// them, to be compared with what the real library does here.
+func muslFixedCases(t *testing.T, b *Bench, excluded map[string]int) []*ran {
+	t.Helper()
+	observed, err := scenario.ObservedAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	library := scenario.LibraryMusl125
+	for recorded, version := range map[string]string{scenario.LibraryMusl123: "1.2.3", scenario.LibraryMusl124: "1.1.24"} {
+		if strings.HasPrefix(b.Version, version) {
+			library = recorded
+		}
+	}
+	same := strings.HasPrefix(b.Version, strings.TrimPrefix(library, "musl-"))
+	var out []*ran
+	for _, o := range observed {
+		rec, ok := o.Recordings[library]
+		if !ok {
+			continue
+		}
+		if reason := muslExcluded[o.Name]; reason != "" {
+			excluded[reason]++
+			continue
+		}
+		c := FromObserved(o, library)
+		r := &ran{c: &c}
+		if _, other := muslNotAsRecorded[o.Name]; same && !other {
+			r.recorded = &rec
+		}
+		out = append(out, r)
+	}
+	return out
+}
