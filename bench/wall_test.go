@@ -4,7 +4,7 @@ import "testing"
 
 func TestFiguresCompareMediansWithKubectlDebug(t *testing.T) {
 	w := walls{
-		debug: sample{All: []float64{1, 2, 3}}, firstBare: sample{All: []float64{3, 3, 9}}, secondBare: sample{All: []float64{1, 1, 2}}, answered: 1,
+		debug: sample{All: []float64{1, 2, 3}}, firstBare: sample{All: []float64{3, 3, 9}}, secondBare: sample{All: []float64{1, 1, 2}}, answered: sample{All: []float64{3}},
 	}
 	got := map[string]figure{}
 	for _, f := range w.figures() {
@@ -15,6 +15,9 @@ func TestFiguresCompareMediansWithKubectlDebug(t *testing.T) {
 	}
 	if f := got["second probe to kubectl debug"]; f.Value != 0.5 || f.verdict() != "met" {
 		t.Errorf("second probe: %v, %s, want 0.5, met", f.Value, f.verdict())
+	}
+	if f := got["kubectl debug, with the answer"]; f.Value != 3 || f.How != "those 1 of 3 that showed it" {
+		t.Errorf("kubectl debug with the answer: %v, %s", f.Value, f.How)
 	}
 	if _, there := got["first full run"]; there {
 		t.Error("a full run was not measured, and is in the figures")
