@@ -79,8 +79,12 @@ func (x *exchange) read() {
 func (x *exchange) parse(q *asked) {
 	const mostRecords = 64
 	reply := &q.reply
-	if x.r.feat.countLimit && reply.QDCount+reply.ANCount > mostRecords {
+	if x.r.feat.oldParser && reply.QDCount+reply.ANCount > mostRecords {
 		x.note("the %s reply has %d records: this musl reads none of a reply with more than %d", q.Type, reply.ANCount, mostRecords)
+		return
+	}
+	if !x.r.inStep(reply) {
+		x.note("the %s reply is about a name with bytes outside of ASCII: musl loses its way in it and finds no record", q.Type)
 		return
 	}
 	for _, rr := range reply.Answers {
@@ -102,6 +106,51 @@ func (x *exchange) parse(q *asked) {
 			x.addresses = append(x.addresses, rr.Addr)
 		}
 	}
+}
+
+// inStep follows the way that __dns_parse takes over the questions to the first record. It does not go from label to label, but
+// on to the first byte that is 0 or at least 128, which it takes for the end of the name or for a pointer; a name with such a byte
+// in a label throws it off, unless that byte is near enough to the end. Owner names are taken to be pointers.
+func (r *Resolver) inStep(reply *resolver.Reply) bool {
+	var wire []byte
+	for _, q := range reply.Questions {
+		labels, err := resolver.Labels(q.Name)
+		if err != nil {
+			return false
+		}
+		for _, label := range labels {
+			wire = append(append(wire, byte(len(label))), label...)
+		}
+		wire = append(wire, 0, byte(q.Type>>8), byte(q.Type), byte(q.Class>>8), byte(q.Class))
+	}
+	const pointerBytes = 2
+	first := len(wire) + pointerBytes
+	wire = append(wire, 0xc0, 12)
+	at := 0
+	for range reply.Questions {
+		if at = nameEnd(wire, at); at >= len(wire) || r.feat.oldParser && wire[at] > 193 {
+			// Until 1.2.4 only pointers to the beginning of the message are taken.
+			return false
+		}
+		if at += 5; wire[at-5] != 0 {
+			at++
+		}
+	}
+	if at = nameEnd(wire, at); at >= len(wire) {
+		return false
+	}
+	if at++; wire[at-1] != 0 {
+		at++
+	}
+	return at == first
+}
+
+// nameEnd returns where a name ends to musl.
+func nameEnd(wire []byte, at int) int {
+	for at < len(wire) && wire[at] != 0 && wire[at] < 128 {
+		at++
+	}
+	return at
 }
 
 // alias takes a CNAME's target for the canonical name, where it looks like a host name.

@@ -175,6 +175,26 @@ func TestTypesOfRecords(t *testing.T) {
 	}
 }
 
+func TestNamesOutsideOfASCII(t *testing.T) {
+	rule := "* - - - - a:192.0.2.1"
+	for _, c := range []struct{ version, name, want string }{
+		{latest, "b\u00fc.test.", "EAI_NODATA"},
+		{middle, "b\u00fc.test.", "EAI_NONAME"},
+		{latest, "b\u00fccher.example.", "EAI_NODATA"},
+		// Six bytes on from the first strange one the record begins, by luck.
+		{latest, "x.\u00fc.", "ok 192.0.2.1"},
+		{middle, "x.\u00fc.", "EAI_NONAME"},
+		{middle, "\x80.", "ok 192.0.2.1"},
+		{latest, "x-_y.test.", "ok 192.0.2.1"},
+	} {
+		m := newModel(t, c.version, settings(ns1), rule)
+		got := m.ask(resolver.Request{Host: c.name, Family: resolver.Inet})
+		if !strings.HasSuffix(got, "; "+c.want) {
+			t.Errorf("musl %s, %q: %s, want %s", c.version, c.name, got, c.want)
+		}
+	}
+}
+
 func fmtAddrs(addrs []netip.Addr) string {
 	var words []string
 	for _, a := range addrs {

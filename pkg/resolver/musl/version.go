@@ -22,8 +22,9 @@ type features struct {
 	ownType bool
 	// buffer is the size in bytes of the buffer for one reply (512; 1.2.4: 768; 1.2.5: 4800).
 	buffer int
-	// countLimit: a reply whose questions and answers are more than 64 together is not read at all (until 1.2.4).
-	countLimit bool
+	// oldParser: a reply whose questions and answers are more than 64 together is not read at all, nor one with a pointer that
+	// leads behind the beginning of the message (until 1.2.4).
+	oldParser bool
 }
 
 // delta says in which version a difference appeared.
@@ -39,7 +40,7 @@ var deltas = []delta{
 	{2, 4, func(f *features) {
 		f.tcp, f.noData, f.skipUnsendable, f.ownType, f.buffer = true, true, true, true, 768
 	}},
-	{2, 5, func(f *features) { f.buffer, f.countLimit = 4800, false }},
+	{2, 5, func(f *features) { f.buffer, f.oldParser = 4800, false }},
 }
 
 // featuresOf returns the differences of a version ("1.2.3") or of a distribution's build ("1.2.3-r5"). What distributions
@@ -49,7 +50,7 @@ func featuresOf(version string) features {
 	if !ok {
 		v = resolvconf.AssumedMusl
 	}
-	f := features{buffer: 512, countLimit: true}
+	f := features{buffer: 512, oldParser: true}
 	for _, d := range deltas {
 		if v.AtLeast(1, d.minor, d.patch) {
 			d.set(&f)
