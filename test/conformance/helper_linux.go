@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"net"
 	"net/netip"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -286,7 +287,9 @@ func readResult(line string) (start time.Time, r Result, err error) {
 	r.Code, r.Elapsed = code, time.Duration(ended-began)
 	for _, word := range words[3:] {
 		if name, ok := strings.CutPrefix(word, "="); ok {
-			r.Canonical = name
+			if r.Canonical, err = url.PathUnescape(name); err != nil {
+				return start, r, fmt.Errorf("the C program wrote %q: %w", line, err)
+			}
 			continue
 		}
 		addr, err := netip.ParseAddr(word)

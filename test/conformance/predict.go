@@ -166,13 +166,8 @@ const (
 
 // Usable says whether a random case decides anything, and sets its limit. reason is why not, empty when it is.
 func Usable(c *Case, l Library) (reason string, err error) {
-	for line := range strings.Lines(c.ResolvConf) {
-		if strings.HasPrefix(line, "sortlist") && strings.Contains(line, "\r") {
-			return LoopsForEver, nil
-		}
-	}
-	if c.NSSwitch != nil && slices.ContainsFunc(strings.Split(*c.NSSwitch, "\n"), emptyHosts) {
-		return EmptyList, nil
+	if reason := harmful(c); reason != "" && l.Libc == probe.Glibc {
+		return reason, nil
 	}
 	base, err := Predict(c, l, -1, disturbance{})
 	if err != nil {
@@ -199,6 +194,19 @@ func Usable(c *Case, l Library) (reason string, err error) {
 		c.LimitMillis = int((base.hangsFrom() + randomHang) / time.Millisecond)
 	}
 	return "", nil
+}
+
+// harmful says why no glibc should see a case.
+func harmful(c *Case) string {
+	for line := range strings.Lines(c.ResolvConf) {
+		if strings.HasPrefix(line, "sortlist") && strings.Contains(line, "\r") {
+			return LoopsForEver
+		}
+	}
+	if c.NSSwitch != nil && slices.ContainsFunc(strings.Split(*c.NSSwitch, "\n"), emptyHosts) {
+		return EmptyList
+	}
+	return ""
 }
 
 func emptyHosts(line string) bool {

@@ -255,8 +255,8 @@ func packetsOf(queries []sent, start time.Time, oneSocket bool) (packets []scena
 		p := scenario.Packet{At: s.at.Sub(start), Transport: s.transport, Server: s.to.Addr().Unmap()}
 		socket := socketKey{transport: s.transport, from: s.from, to: s.to}
 		if oneSocket && s.transport == probe.UDP {
-			// Without the server.
-			socket.to = netip.AddrPort{}
+			// Without the server, and without the source address, which differs by family.
+			socket.from, socket.to = netip.AddrPortFrom(netip.Addr{}, s.from.Port()), netip.AddrPort{}
 		}
 		if s.transport == scenario.SYN {
 			socket.transport = probe.TCP

@@ -8,6 +8,8 @@
  *
  *   START_NS END_NS RC ADDRESS... [=CANONICAL]
  *
+ * White space and "%" in CANONICAL are written as "%" and two hexadecimal digits: musl takes any name.
+ *
  * With the single argument "version" it prints the version of its libc.
  */
 #define _GNU_SOURCE
@@ -25,6 +27,15 @@ static long long now(void)
 	struct timespec t;
 	clock_gettime(CLOCK_REALTIME, &t);
 	return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+static void print_canonical(const char *name)
+{
+	printf(" =");
+	for (; *name != 0; name++) {
+		unsigned char c = *name;
+		printf(c <= ' ' || c == '%' ? "%%%02x" : "%c", c);
+	}
 }
 
 static void call(const char *flags, const char *name)
@@ -55,7 +66,7 @@ static void call(const char *flags, const char *name)
 			printf(" %s", text);
 		}
 		if (list != NULL && list->ai_canonname != NULL)
-			printf(" =%s", list->ai_canonname);
+			print_canonical(list->ai_canonname);
 		freeaddrinfo(list);
 	}
 	printf("\n");
