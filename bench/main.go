@@ -99,7 +99,7 @@ func measure(ctx context.Context, o options, say func(string, ...any)) (report, 
 	sizes, err := sizes(o.agent)
 	add("the agent's size", sizes, err)
 	say("resolving on modelled servers")
-	speed, err := resolverSpeed()
+	speed, err := resolverSpeed(ctx)
 	add("the resolver's speed", speed, err)
 	if ctx.Err() != nil {
 		return r, errors.Join(failed, ctx.Err())
@@ -116,7 +116,7 @@ func measure(ctx context.Context, o options, say func(string, ...any)) (report, 
 	add("the agent's memory", memory, err)
 	r.Machine.LoadAfter = load()
 	say("removing namespace %s", namespace)
-	return r, errors.Join(failed, b.leave())
+	return r, errors.Join(failed, b.leave(ctx))
 }
 
 // machine is where the figures come from; they mean little on another one.

@@ -85,8 +85,7 @@ func (b *place) duringRun(ctx context.Context, o options, pod, id string) (usage
 		case <-tick.C:
 			found, err := inContainer(id)
 			if err != nil {
-				<-ended
-				return peak, err
+				return peak, errors.Join(err, <-ended)
 			}
 			sum := total(found)
 			peak.rss, peak.anon = max(peak.rss, sum.rss), max(peak.anon, sum.anon)

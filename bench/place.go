@@ -46,7 +46,7 @@ func occupy(ctx context.Context, o options) (*place, error) {
 		return nil, fmt.Errorf("there is a namespace %s that bench has not made: remove it", namespace)
 	}
 	if found != "" {
-		if err := b.leave(); err != nil {
+		if err := b.leave(ctx); err != nil {
 			return nil, err
 		}
 	}
@@ -54,14 +54,15 @@ func occupy(ctx context.Context, o options) (*place, error) {
 	manifest := fmt.Sprintf("apiVersion: v1\nkind: Namespace\nmetadata: {name: %s, labels: {%s: %s}}\n", namespace, label, value)
 	if _, err := kubectl(ctx, manifest, "create", "-f", "-"); err != nil {
 		// It may have been created all the same.
-		return nil, errors.Join(err, b.leave())
+		return nil, errors.Join(err, b.leave(ctx))
 	}
 	return b, nil
 }
 
-// leave removes the namespace and waits until it is gone. It has a deadline of its own, since it also follows an interruption.
-func (b *place) leave() error {
-	_, err := kubectl(context.Background(), "", "delete", "namespace", namespace, "--ignore-not-found", "--timeout="+placeWithin.String())
+// leave removes the namespace and waits until it is gone. It outlives ctx and has a deadline of its own, since it also follows an
+// interruption.
+func (b *place) leave(ctx context.Context) error {
+	_, err := kubectl(context.WithoutCancel(ctx), "", "delete", "namespace", namespace, "--ignore-not-found", "--timeout="+placeWithin.String())
 	return err
 }
 

@@ -16,7 +16,7 @@ import (
 
 // resolverSpeed resolves the host of the demo's scenario again and again in virtual time: what is measured is the resolver, its
 // events and their fold, and the model of the servers.
-func resolverSpeed() ([]figure, error) {
+func resolverSpeed(ctx context.Context) ([]figure, error) {
 	sc, err := scenario.Builtin(scenario.BuiltinNames()[0])
 	if err != nil {
 		return nil, err
@@ -32,7 +32,7 @@ func resolverSpeed() ([]figure, error) {
 	}
 	ask := probe.Ask{Host: sc.Hosts[0]}
 	resolve := func() (probe.Resolution, error) {
-		return e.Resolve(context.Background(), "bench", ask, func(probe.Event) {})
+		return e.Resolve(ctx, "bench", ask, func(probe.Event) {})
 	}
 	once, err := resolve()
 	if err != nil {
@@ -43,6 +43,7 @@ func resolverSpeed() ([]figure, error) {
 	}
 	var failed error
 	res := testing.Benchmark(func(b *testing.B) {
+		b.Helper()
 		b.ReportAllocs()
 		for b.Loop() {
 			if _, err := resolve(); err != nil {
