@@ -11,12 +11,18 @@ import (
 // ByType lines up the packets of a libc that asks for the two types of a pair at once and apart from each other, as Go's two
 // goroutines do: in each attempt first all packets of the A query, in order, then those of the AAAA query, with classes of
 // sockets and ids counted anew. That is all that is left open: the packets of one query, and the attempts, stay in order.
-// Attempts for the same name in a row count as one.
+// Attempts for the same name in a row count as one. SYNs of connections that never carried a query cannot be told apart by
+// type: they come first, in order of servers.
 func ByType(packets []Packet) []Packet {
 	var out []Packet
 	sockets, ids := classes[int]{}, classes[int]{}
 	for _, attempt := range attempts(packets) {
-		slices.SortStableFunc(attempt, func(a, b Packet) int { return strings.Compare(string(a.Type), string(b.Type)) })
+		slices.SortStableFunc(attempt, func(a, b Packet) int {
+			if a.Type == "" && b.Type == "" {
+				return a.Server.Compare(b.Server)
+			}
+			return strings.Compare(string(a.Type), string(b.Type))
+		})
 		for _, p := range attempt {
 			p.Socket = sockets.of(p.Socket)
 			if p.Transport != SYN {

@@ -25,6 +25,7 @@ const (
 	textUnmarshal    = "cannot unmarshal DNS message"
 	textInvalid      = "invalid DNS response"
 	textNoAnswer     = "no answer from DNS server"
+	textCalcLen      = "insufficient data for calculated length type"
 	textRefused      = "connection refused"
 	textReset        = "connection reset by peer"
 	textUnreachable  = "no route to host"
@@ -49,10 +50,13 @@ func (f *failure) overall() probe.Outcome {
 	return probe.Fail
 }
 
-// ofSocket is the error of a socket.
+// ofSocket is the error of a socket. What the system call said counts most: package net says it, too.
 func ofSocket(err error) *failure {
 	f := &failure{outcome: probe.Unreachable, text: textUnreachable}
+	var errno syscall.Errno
 	switch {
+	case errors.As(err, &errno):
+		f.text = errno.Error()
 	case errors.Is(err, resolver.ErrRefused):
 		f.text = textRefused
 	case errors.Is(err, resolver.ErrReset):

@@ -2,8 +2,12 @@ package golang
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 )
 
 // loadHosts follows readHosts of hosts.go. An empty table is never taken to be up to date.
@@ -19,12 +23,19 @@ func (r *Resolver) loadHosts(now time.Time) {
 // maxHostsBytes bounds how much of a hosts file is read.
 const maxHostsBytes = 4 << 20
 
-// parseHosts returns the addresses by name. Fields are those of getFields: unlike C, Go takes no vertical tab for white space.
-func parseHosts(text string) map[string][]netip.Addr {
+// hostEntry is what the file says of a name (byName).
+type hostEntry struct {
+	addrs []netip.Addr
+	// canonical is the first name of the first line that has the name.
+	canonical string
+}
+
+// parseHosts returns the entries by name. Fields are those of getFields: unlike C, Go takes no vertical tab for white space.
+func parseHosts(text string) map[string]hostEntry {
 	if len(text) > maxHostsBytes {
 		text = text[:maxHostsBytes]
 	}
-	table := map[string][]netip.Addr{}
+	table := map[string]hostEntry{}
 	for line := range strings.SplitSeq(text, "\n") {
 		line, _, _ = strings.Cut(line, "#")
 		fields := strings.FieldsFunc(line, func(r rune) bool { return r == ' ' || r == '\r' || r == '\t' })
@@ -37,7 +48,12 @@ func parseHosts(text string) map[string][]netip.Addr {
 		}
 		for _, name := range fields[1:] {
 			key := hostKey(name)
-			table[key] = append(table[key], addr.Unmap())
+			e, known := table[key]
+			if !known {
+				e.canonical = hostKey(fields[1])
+			}
+			e.addrs = append(e.addrs, addr.Unmap())
+			table[key] = e
 		}
 	}
 	return table
@@ -61,15 +77,19 @@ func lowerASCII(s string) string {
 	return string(b)
 }
 
-// files follows goLookupIPFiles.
+// files follows goLookupIPFiles. A canonical name that does not fit a message's name is an error, although nobody asked for it.
 func (c *call) files() bool {
 	c.r.loadHosts(c.n.Now())
-	found := c.r.hosts[hostKey(c.req.Host)]
-	if len(found) == 0 {
+	found, ok := c.r.hosts[hostKey(c.req.Host)]
+	if !ok {
 		return false
 	}
-	c.addresses = append([]netip.Addr(nil), found...)
+	c.failure, c.decided, c.answeredBy = nil, 0, byHosts
+	if len(found.canonical) > resolver.MaxNameBytes && c.r.feat.canonicalHosts {
+		c.failure = &failure{outcome: probe.Fail, text: textCalcLen}
+		return true
+	}
+	c.addresses = slices.Clone(found.addrs)
 	c.sort()
-	c.answeredBy = byHosts
 	return true
 }

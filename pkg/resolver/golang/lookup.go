@@ -63,8 +63,8 @@ func (c *call) names() error {
 	if err := c.dns(); err != nil {
 		return err
 	}
-	if len(c.addresses) == 0 && where == dnsFiles && c.files() {
-		c.failure, c.decided = nil, 0
+	if len(c.addresses) == 0 && where == dnsFiles {
+		c.files()
 	}
 	return nil
 }

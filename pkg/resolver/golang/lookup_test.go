@@ -117,6 +117,22 @@ func TestHosts(t *testing.T) {
 	}
 }
 
+// TestHostsWithALongName: what the file has is found before anybody checks the name, and its first name has to fit.
+func TestHostsWithALongName(t *testing.T) {
+	long := strings.Repeat("b", 300)
+	sys := settings("nameserver 127.0.0.2\n")
+	sys.Hosts = "10.0.0.1 " + long + " alias\n10.0.0.2 short " + strings.Repeat("c", 255) + "\n10.0.0.3 short " + long + "\n"
+	for host, want := range map[string]string{
+		long: "fail (" + textCalcLen + ")", "alias": "fail (" + textCalcLen + ")", "short": "ok 10.0.0.2 10.0.0.3", strings.Repeat("c", 255): "ok 10.0.0.2",
+	} {
+		newModel(t, "", sys).want(host, want)
+	}
+	newModel(t, "1.19.8", sys).want("alias", "ok 10.0.0.1")
+	dnsFirst := "hosts: dns files\n"
+	sys.NSSwitch = &dnsFirst
+	newModel(t, "", sys).want("alias", "A alias. 2; AAAA alias. 2; fail ("+textCalcLen+")")
+}
+
 func TestOrderOfSources(t *testing.T) {
 	for nsswitch, want := range map[string]string{
 		"hosts: files dns\n": "ok 10.0.0.1",

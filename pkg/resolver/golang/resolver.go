@@ -2,7 +2,6 @@ package golang
 
 import (
 	"context"
-	"net/netip"
 	"strings"
 	"time"
 
@@ -24,7 +23,7 @@ type Resolver struct {
 	resolv   cached
 	nss      nsswitch
 	nssFile  cached
-	hosts    map[string][]netip.Addr
+	hosts    map[string]hostEntry
 	hostFile cached
 	// rotation is soffset, the counter of the option rotate. It starts anew with every new configuration.
 	rotation uint32

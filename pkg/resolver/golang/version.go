@@ -14,6 +14,8 @@ type features struct {
 	edns bool
 	// nssReload: nsswitch.conf is read again when it changed (1.20).
 	nssReload bool
+	// canonicalHosts: the first name of a line of /etc/hosts is made a domain name, which fails when it is too long (1.20).
+	canonicalHosts bool
 	// ownOrder: a program that cannot use libc makes what it can of an unusual nsswitch.conf or resolv.conf; before, whatever
 	// would have gone to libc was looked for in files, then in DNS (1.21).
 	ownOrder bool
@@ -41,7 +43,7 @@ type delta struct {
 // Sources: the package net of Go 1.19, 1.20, 1.21.13, 1.22.12, 1.23.12, 1.24.9 and 1.26.8, compared.
 var deltas = []delta{
 	{19, func(f *features) { f.edns = true }},
-	{20, func(f *features) { f.nssReload = true }},
+	{20, func(f *features) { f.nssReload, f.canonicalHosts = true, true }},
 	{21, func(f *features) { f.ownOrder = true }},
 	{22, func(f *features) { f.onionPerName, f.extendedRcode = true, true }},
 	{23, func(f *features) { f.localIsGo, f.truncatedTCP, f.extraNotLame, f.ednsSetting = true, true, true, true }},
