@@ -177,7 +177,7 @@ func randomCases(t *testing.T, l Library, want int) (out []*ran, excluded map[st
 	t.Helper()
 	excluded = map[string]int{}
 	for n := 0; len(out) < want; n++ {
-		c := Generate(*flagSeed, n)
+		c := l.generate(*flagSeed, n)
 		reason, err := Usable(&c, l)
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", c.Name, err, c.Text())

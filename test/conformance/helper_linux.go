@@ -308,6 +308,15 @@ var codes = map[string]int{
 	"EAI_IDN_ENCODE": -105,
 }
 
+// code is what the real side's program prints for a code of ours.
+func (l Library) code(name string) (code int, known bool) {
+	if l.Libc == probe.Go {
+		return goCode(name)
+	}
+	code, known = codes[name]
+	return code, known
+}
+
 // ours runs our resolver in this process.
 func (o Order) ours(ctx context.Context) (out Outcome, start time.Time, err error) {
 	sys, err := o.Case.system()
@@ -353,7 +362,7 @@ func (o Order) ours(ctx context.Context) (out Outcome, start time.Time, err erro
 			out.Crashed = true
 			return out, start, nil
 		}
-		code, known := codes[res.Code]
+		code, known := o.Library.code(res.Code)
 		if !known {
 			return out, start, fmt.Errorf("resolve %q: unknown code %q", call.Host, res.Code)
 		}

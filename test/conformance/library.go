@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolvconf"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/glibc"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/golang"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/musl"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/simnet"
 )
@@ -27,10 +28,21 @@ type process interface {
 }
 
 func (l Library) process(sys resolver.System) process {
-	if l.Libc == probe.Musl {
+	switch l.Libc {
+	case probe.Musl:
 		return musl.New(l.Version, sys)
+	case probe.Go:
+		return goProcess{golang.New(l.Version, sys)}
 	}
 	return glibc.New(l.Version, sys)
+}
+
+// generate returns a random case for the library.
+func (l Library) generate(seed uint64, n int) Case {
+	if l.Libc == probe.Go {
+		return countByType(Generate(seed, n))
+	}
+	return Generate(seed, n)
 }
 
 // request is what our resolver is asked for. Without hints glibc acts as with two flags; others act as with none.
@@ -47,8 +59,11 @@ func (l Library) oneSocket() bool { return l.Libc == probe.Musl }
 
 // settle brings packets whose order is left to chance into one order.
 func (l Library) settle(packets []scenario.Packet) []scenario.Packet {
-	if l.Libc == probe.Musl {
+	switch l.Libc {
+	case probe.Musl:
 		return settleSYN(packets)
+	case probe.Go:
+		return scenario.ByType(packets)
 	}
 	return packets
 }
@@ -97,6 +112,10 @@ const AnyServerFirst = "which of several servers a query reaches first is a race
 // disturbances are the ways in which a case must not depend on chance. reason tells that it does anyway.
 func (l Library) disturbances(c *Case) (all []disturbance, reason string) {
 	all = []disturbance{{slow: 50 * time.Millisecond}, {stretch: 1.3}}
+	if l.Libc == probe.Go {
+		more, reason := goDisturbances(c, l)
+		return append(all, more...), reason
+	}
 	if l.Libc != probe.Musl {
 		return append(all, disturbance{lateTimers: 90 * time.Millisecond}), ""
 	}

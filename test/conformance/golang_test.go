@@ -1,0 +1,136 @@
+//go:build linux
+
+package conformance
+
+import (
+	"flag"
+	"net/netip"
+	"os"
+	"os/exec"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/scenario"
+)
+
+var (
+	flagGo       = flag.String("go", "go", "the go command whose package net is the real one")
+	flagGoRandom = flag.Int("go-random", 200, "random cases with Go")
+)
+
+// goExcluded are the recorded scenarios that are not run with the real Go here, and why.
+var goExcluded = map[string]string{
+	"T13":  GoTurns,
+	"T13t": GoTurns,
+	"T05b": "the server counts queries of both types together, and which comes first is a race",
+	"T16d": "it waits for 99 s",
+}
+
+func goBench(t *testing.T) *Bench {
+	t.Helper()
+	err := CannotRun()
+	if err == nil {
+		_, err = exec.LookPath(*flagGo)
+	}
+	if err != nil {
+		if os.Getenv("CI") == "true" {
+			t.Fatalf("%s cannot run here: %v", t.Name(), err)
+		}
+		t.Skipf("%s cannot run here: %v", t.Name(), err)
+	}
+	b, err := NewGoBench(t.Context(), t.TempDir(), *flagParallel, *flagGo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = b.Close() })
+	return b
+}
+
+func TestGo(t *testing.T) {
+	b := goBench(t)
+	excluded := map[string]int{}
+	fixed := goFixedCases(t, b, excluded)
+	random, left := randomCases(t, b.Library, *flagGoRandom)
+	for reason, n := range left {
+		excluded[reason] += n
+	}
+	all := slices.DeleteFunc(slices.Concat(fixed, random), func(r *ran) bool {
+		return *flagOnly != "" && *flagOnly != r.c.Name
+	})
+	began := time.Now()
+	runAll(t, b, all)
+	again := measureAgain(t, b, all)
+	took := time.Since(began)
+	var mismatches []*ran
+	for _, r := range all {
+		if r.err != nil {
+			t.Errorf("%s: %v", r.c.Name, r.err)
+			continue
+		}
+		if r.recorded != nil {
+			if diff := goRecordedDifferences(r); len(diff) > 0 {
+				t.Errorf("%s: the real Go did not do what was recorded:\n  %s", r.c.Name, strings.Join(diff, "\n  "))
+			}
+		}
+		if diff := Differences(r.c, r.real, r.ours); len(diff) > 0 {
+			mismatches = append(mismatches, r)
+			t.Errorf("%s:\n%s", r.c.Name, Report(diff, r.real, r.ours))
+		} else if *flagOnly != "" {
+			t.Logf("%s\n%s", r.c.Text(), Report(nil, r.real, r.ours))
+		}
+	}
+	checkShared(t, all)
+	for _, r := range mismatches[:min(*flagShrink, len(mismatches))] {
+		small := shrink(t, b, r)
+		t.Logf("%s, made smaller:\n%s\n%s", r.c.Name, small.c.Text(), Report(Differences(small.c, small.real, small.ours), small.real, small.ours))
+	}
+	t.Logf("go %s: fixed %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s in %s",
+		b.Version, len(fixed), len(random), *flagSeed, len(mismatches), again, total(excluded), reasons(excluded), took.Round(time.Second))
+}
+
+// goRecordedDifferences compares with the recording, whose program had texts for errors, and other orders of addresses.
+func goRecordedDifferences(r *ran) []string {
+	rec := *r.recorded
+	rec.Packets = scenario.ByType(rec.Packets)
+	rec.Results = slices.Clone(rec.Results)
+	for i := range rec.Results {
+		result := &rec.Results[i]
+		if text, _, failed := strings.Cut(result.Text, " notfound="); failed || result.Code != 0 {
+			result.Code, _ = goCode(text[strings.LastIndex(text, ": ")+2:]) // One that is not known is 0, and differs.
+		}
+		result.Addresses = slices.Clone(result.Addresses)
+		slices.SortFunc(result.Addresses, netip.Addr.Compare)
+	}
+	return RecordedDifferences(r.c, rec, r.real, false)
+}
+
+// goFixedCases returns the recorded scenarios. Where the version here is the one that was recorded, the recordings come with
+// them, to be compared with what the real Go does here.
+func goFixedCases(t *testing.T, b *Bench, excluded map[string]int) []*ran {
+	t.Helper()
+	observed, err := scenario.ObservedAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	same := strings.HasPrefix(b.Version, "1.26.")
+	var out []*ran
+	for _, o := range observed {
+		rec, ok := o.Recordings[scenario.LibraryGo]
+		if !ok {
+			continue
+		}
+		if reason := goExcluded[o.Name]; reason != "" {
+			excluded[reason]++
+			continue
+		}
+		c := FromObserved(o, scenario.LibraryGo)
+		r := &ran{c: &c}
+		if same {
+			r.recorded = &rec
+		}
+		out = append(out, r)
+	}
+	return out
+}
