@@ -1,6 +1,7 @@
 package musl
 
 import (
+	"net/netip"
 	"strings"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
@@ -89,6 +90,7 @@ func (x *exchange) parse(q *asked) {
 	}
 	for _, rr := range reply.Answers {
 		if rr.End > x.r.feat.buffer {
+			x.cutRecord(q, rr)
 			return
 		}
 		if len(x.addresses) >= maxAddresses && !x.r.feat.ownType {
@@ -106,6 +108,30 @@ func (x *exchange) parse(q *asked) {
 			x.addresses = append(x.addresses, rr.Addr)
 		}
 	}
+}
+
+// CutNote is in the note about a record that was cut. What musl makes of it depends on what was in its memory.
+const CutNote = "takes an address from a record that is cut"
+
+// cutRecord follows what versions before 1.2.4 do with the record at the end of their buffer: they only look whether as many bytes
+// are left behind its name as its data has, so up to ten bytes at the end of the address may be none of the message. Here they
+// are zero. Its owner name is taken to be a pointer.
+func (x *exchange) cutRecord(q *asked, rr resolver.Record) {
+	const pointerBytes, fixedBytes = 2, 10
+	if x.r.feat.ownType || !rr.Addr.IsValid() || len(x.addresses) >= maxAddresses {
+		return
+	}
+	data := rr.Addr.AsSlice()
+	begin := rr.End - len(data) - fixedBytes
+	known := x.r.feat.buffer - begin - fixedBytes
+	if known < 0 || begin+len(data) > x.r.feat.buffer || begin < pointerBytes {
+		return
+	}
+	clear(data[known:])
+	addr, _ := netip.AddrFromSlice(data)
+	x.addresses = append(x.addresses, addr)
+	x.note("musl before 1.2.4 %s off after %d of its %d bytes, and fills it with what is in its memory: the last %s address is none of the server's",
+		CutNote, known, len(data), q.Type)
 }
 
 // inStep follows the way that __dns_parse takes over the questions to the first record. It does not go from label to label, but

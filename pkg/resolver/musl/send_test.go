@@ -150,6 +150,37 @@ func TestSizesOfReplies(t *testing.T) {
 	}
 }
 
+// The last record that reaches into the buffer of 512 bytes: whole, cut in its data, cut in its header.
+func TestCutRecords(t *testing.T) {
+	for _, c := range []struct {
+		name, records, last string
+		count               int
+		note                bool
+	}{
+		// The records begin at byte 32, and the 30th ends with the buffer.
+		{"abcdefghijklmn", "pad:60", "10.9.0.29", 30, false},
+		// The 30th begins at byte 497 and ends at 513.
+		{"abcdefghijklmno", "pad:60", "10.9.0.0", 30, true},
+		// At 500: nothing of the address is left.
+		{"abcdefghijklmnopqr", "pad:60", "0.0.0.0", 30, true},
+		// At 501: its header is cut.
+		{"abcdefghijklmnopqrs", "pad:60", "10.9.0.28", 29, false},
+	} {
+		m := newModel(t, middle, settings(ns1), "* - - - - "+c.records)
+		m.ask(resolver.Request{Host: c.name + ".", Family: resolver.Inet})
+		got := m.trace().Addresses
+		if len(got) != c.count || got[len(got)-1] != c.last || strings.Contains(m.notes(), CutNote) != c.note {
+			t.Errorf("%s: %d addresses, the last %s; notes %s", c.name, len(got), got[len(got)-1], m.notes())
+		}
+	}
+	// An IPv6 address may lack up to ten bytes.
+	m := newModel(t, middle, settings(ns1), "* - - - - pad6:40")
+	m.ask(resolver.Request{Host: "abcdefghijklmnopqrstuvwxyz.", Family: resolver.Inet6})
+	if got := m.trace().Addresses; len(got) != 17 || got[16] != "fd00:fd00:fd00:fd00::" {
+		t.Errorf("%d addresses %v", len(got), got)
+	}
+}
+
 // closedNetwork refuses sockets or sending.
 type closedNetwork struct {
 	resolver.Network
