@@ -20,6 +20,8 @@ type Prediction struct {
 	Packets []scenario.Packet
 	// Codes are those of the calls that returned.
 	Codes []string
+	// Notes are our resolver's.
+	Notes []string
 	// Addresses are those of all calls.
 	Addresses []netip.Addr
 	Took      time.Duration
@@ -69,7 +71,11 @@ func Predict(c *Case, l Library, rotateStart int, dist disturbance) (Prediction,
 		}
 		sys.ResolvConf = c.resolvConfAt(model.Now().Sub(start))
 		r.SetSystem(sys)
-		res, err := r.Resolve(context.Background(), rec, l.request(call), func(probe.Event) {})
+		res, err := r.Resolve(context.Background(), rec, l.request(call), func(ev probe.Event) {
+			if ev.Kind == probe.KindNote {
+				out.Notes = append(out.Notes, ev.Note)
+			}
+		})
 		if err != nil && !errors.Is(err, resolver.ErrNothingComes) {
 			return out, err
 		}
@@ -175,6 +181,9 @@ func Usable(c *Case, l Library) (reason string, err error) {
 	}
 	if base.Took > maxTook && !base.hangs() || base.hangs() && base.hangsFrom() > maxTook {
 		return TooSlow, nil
+	}
+	if reason := l.unpredictable(base); reason != "" {
+		return reason, nil
 	}
 	disturbances, reason := l.disturbances(c)
 	if reason != "" {
