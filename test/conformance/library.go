@@ -39,8 +39,11 @@ func (l Library) process(sys resolver.System) process {
 
 // generate returns a random case for the library.
 func (l Library) generate(seed uint64, n int) Case {
-	if l.Libc == probe.Go {
+	switch l.Libc {
+	case probe.Go:
 		return countByType(Generate(seed, n))
+	case probe.Musl:
+		return countByServer(Generate(seed, n))
 	}
 	return Generate(seed, n)
 }

@@ -11,6 +11,18 @@ import (
 // MemoryOfMusl is a reason for leaving out a random case.
 const MemoryOfMusl = "musl before 1.2.4 fills the end of an address with what is in its memory, where a reply does not fit its buffer"
 
+// countByServer makes each server count the queries of one type only where servers count at all: all are asked at once, and
+// which of them a query reaches first is a race.
+func countByServer(c Case) Case {
+	c = countByType(c)
+	for i := range c.Rules {
+		if r := &c.Rules[i]; len(r.Nth) > 0 && r.Server == nil && len(c.Servers) > 0 {
+			r.Server = &c.Servers[i%len(c.Servers)].Addr
+		}
+	}
+	return c
+}
+
 // unpredictable says why what is predicted cannot be compared, empty when it can.
 func (l Library) unpredictable(p Prediction) string {
 	cut := func(note string) bool { return strings.Contains(note, musl.CutNote) }
