@@ -91,7 +91,7 @@ unit() {
 conformance() {
   say "conformance: our packets against the real libc's"
   if [ "$(uname -s)" != Linux ] || [ "$(id -u)" != 0 ]; then cannot conformance "needs root on Linux for namespaces of its own"; return; fi
-  if ! need gcc=gcc ip=iproute2; then cannot conformance "needs gcc and iproute2"; return; fi
+  if ! need gcc=gcc ip=iproute2 musl-gcc=musl-tools; then cannot conformance "needs gcc, musl-gcc and iproute2"; return; fi
   ran+=(conformance)
   go_test conformance -count=1 -timeout 20m ./test/conformance/
 }

@@ -6,5 +6,5 @@
 // transports, with the same header bits, EDNS, sizes, sharing of sockets and ids, at the same times within a tolerance, and the
 // same results.
 //
-// It needs Linux, root and gcc.
+// It needs Linux, root and gcc; for musl its compiler musl-gcc.
 package conformance
