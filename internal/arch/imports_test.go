@@ -71,6 +71,7 @@ var mayImport = map[string][]string{
 	"pkg/session":         {"pkg/probe", "pkg/engine", "pkg/resolver", "internal/version"},
 	"pkg/experiment":      {"pkg/engine", "pkg/printable", "pkg/probe", "pkg/resolvconf", "pkg/resolver", "pkg/simnet"},
 	"pkg/diagnose":        {"pkg/probe", "pkg/resolvconf", "pkg/printable"},
+	"pkg/compare":         {"pkg/probe", "pkg/resolvconf", "pkg/printable"},
 	"pkg/patch":           {"pkg/diagnose", "pkg/experiment", "pkg/printable", "pkg/probe", "pkg/resolvconf"},
 	"pkg/view":            {"pkg/probe", "pkg/printable"},
 	"pkg/view/viewtest":   {"pkg/probe", "pkg/resolvconf"},

@@ -129,11 +129,21 @@ func newModel(sc scenario.Scenario, a asking, as string) model {
 
 // engine returns an engine over the scenario's servers, each resolution in a network of its own that takes pace.
 func (m model) engine(pace float64) *engine.Engine {
+	return m.engineWith(func() *simnet.State { return m.state }, pace)
+}
+
+// anew returns an engine over the scenario's servers as they were before the first question, for every resolution again: libcs are
+// compared on the same ones.
+func (m model) anew() *engine.Engine {
+	return m.engineWith(func() *simnet.State { return simnet.NewState(1) }, 0)
+}
+
+func (m model) engineWith(state func() *simnet.State, pace float64) *engine.Engine {
 	return &engine.Engine{
 		System:   func(context.Context) (resolver.System, error) { return m.sc.System, nil },
 		Resolver: m.resolver,
 		NewNetwork: func(ctx context.Context) (resolver.Network, error) {
-			return simnet.New(ctx, &m.sc.World, simnet.Options{Start: time.Now(), Seed: m.seeds.Add(1), State: m.state, Pace: pace}), nil
+			return simnet.New(ctx, &m.sc.World, simnet.Options{Start: time.Now(), Seed: m.seeds.Add(1), State: state(), Pace: pace}), nil
 		},
 		Source: m.as,
 	}
@@ -146,7 +156,7 @@ func modelled(sc scenario.Scenario, a asking, pace float64, as, settingsFrom str
 		m := newModel(sc, a, as)
 		return walk{
 			asking: a, target: sc.Target, settings: engine.Settings(sc.System, m.resolver, settingsFrom), resolver: m.resolver, facts: sc.Facts,
-			workload: workloadOf(sc), prober: newUnhurried(a.hosts, m.engine(pace), m.engine(0), emit),
+			workload: workloadOf(sc), hostname: sc.System.Hostname, prober: newUnhurried(a.hosts, m.engine(pace), m.engine(0), m.anew(), emit),
 		}.run(ctx, emit)
 	}
 }

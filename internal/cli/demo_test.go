@@ -91,8 +91,9 @@ func TestDemoOfEveryBuiltinScenario(t *testing.T) {
 	want := map[string]show{
 		"classic":         {classes: "search-walk healthy"},
 		"dead-nameserver": {classes: "dead-nameserver"},
-		// One lost message is no proof of anything.
+		// One lost message is no proof of anything, and neither is one run.
 		"half-pair-loss": {problems: 1},
+		"lost-aaaa":      {problems: 1},
 	}
 	for _, name := range scenario.BuiltinNames() {
 		wanted, known := want[name]

@@ -93,10 +93,11 @@ func newExplainCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		Short: "Show the walk that a resolv.conf means for a name, without sending a packet",
 		Long: `Show the walk that a resolv.conf means for a name, without sending a packet: the libc's resolver runs on modelled servers.
 
-Without --exists and --scenario, only the host itself exists, and every nameserver answers in 1 ms. All that is shown is
-predicted.`,
+Without --exists and --scenario, only the host itself exists (a host that ends in .svc: as the Service in the cluster's zone), and
+every nameserver answers in 1 ms. All that is shown is predicted.`,
 		Example: `  kubectl dnsprobe explain api.stripe.com --resolv-conf resolv.conf
   kubectl dnsprobe explain ledger.core --resolv-conf resolv.conf --exists ledger.core.svc.cluster.local=198.19.40.9 --set ndots=1
+  kubectl dnsprobe explain payments.billing.svc --resolv-conf resolv.conf --set ndots=2 --libc all
   kubectl exec payments-7d4 -- cat /etc/resolv.conf | kubectl dnsprobe explain api.stripe.com --resolv-conf -`,
 		Args: cobra.ArbitraryArgs,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -163,7 +164,7 @@ func (f *explainFlags) complete(streams genericiooptions.IOStreams, args []strin
 		sc.World = plainWorld(sc.System)
 		if len(rules) == 0 {
 			for _, h := range a.hosts {
-				rules = append(rules, existing(h, netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")))
+				rules = append(rules, existing(whereItExists(h, sc.System), netip.MustParseAddr("192.0.2.1"), netip.MustParseAddr("2001:db8::1")))
 			}
 		}
 	}
@@ -174,13 +175,26 @@ func (f *explainFlags) complete(streams genericiooptions.IOStreams, args []strin
 	return sc, a, o, nil
 }
 
-// plainWorld has every nameserver of the settings alive, and no name.
+// whereItExists returns the name under which a host exists of which nothing is said: as it is, but below the cluster's zone when it
+// is the short form of a Service's name (NAME.NAMESPACE.svc), since no such name exists elsewhere.
+func whereItExists(host string, sys resolver.System) string {
+	zone := probe.ClusterZone(engine.Settings(sys, probe.Resolver{Libc: probe.Glibc}, "file").Search)
+	if zone != "" && strings.HasSuffix(strings.ToLower(host), ".svc") {
+		return host + "." + zone
+	}
+	return host
+}
+
+// plainWorld has every nameserver of the settings alive, as any libc reads them, and no name.
 func plainWorld(sys resolver.System) simnet.World {
 	w := simnet.World{Delay: time.Millisecond, Truncate: true}
-	settings := engine.Settings(sys, probe.Resolver{Libc: probe.Glibc}, "file")
-	for _, s := range settings.Nameservers {
-		if addr, err := netip.ParseAddr(s); err == nil {
-			w.Servers = append(w.Servers, simnet.Server{Addr: addr})
+	for _, libc := range engine.Libcs() {
+		for _, s := range engine.Settings(sys, probe.Resolver{Libc: libc}, "file").Nameservers {
+			addr, err := netip.ParseAddr(s)
+			known := slices.ContainsFunc(w.Servers, func(s simnet.Server) bool { return s.Addr == addr })
+			if err == nil && !known && len(w.Servers) < simnet.MaxServers {
+				w.Servers = append(w.Servers, simnet.Server{Addr: addr})
+			}
 		}
 	}
 	return w

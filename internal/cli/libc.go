@@ -99,3 +99,23 @@ func completeLibc(c *cobra.Command) {
 		completeLibc(sub)
 	}
 }
+
+// compared lists the libcs that --libc all follows beside that of the run, each as far as it is known.
+func (a asking) compared(run probe.Resolver) []probe.Resolver {
+	if !a.all {
+		return nil
+	}
+	known := map[probe.Libc]probe.Resolver{run.Libc: run}
+	if run.Cgo != nil {
+		known[probe.Go], known[run.Cgo.Libc.Libc] = probe.Resolver{Version: run.Cgo.GoVersion}, run.Cgo.Libc
+	}
+	var list []probe.Resolver
+	for _, libc := range engine.Libcs() {
+		version := known[libc].Build
+		if version == "" {
+			version = known[libc].Version
+		}
+		list = append(list, probe.Resolver{Libc: libc, Version: version})
+	}
+	return list
+}

@@ -91,7 +91,7 @@ func (m machine) source(a asking) source {
 			Source: probe.Measured,
 		}
 		return walk{
-			asking: a, target: probe.Target{Via: "local"}, settings: settings, resolver: libc, prober: e.Prober("r", emit),
+			asking: a, target: probe.Target{Via: "local"}, settings: settings, resolver: libc, hostname: sys.Hostname, prober: e.Prober("r", emit),
 		}.run(ctx, emit)
 	}
 }

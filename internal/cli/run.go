@@ -176,7 +176,7 @@ func (o runOptions) look(ctx context.Context, k kube, emit func(probe.Event), sa
 	return cut(pipeline.Run(ctx, pipeline.In{
 		Prober: live{w.client, emit}, Settings: settings.Run().Settings, Resolver: settings.Run().Resolver, Target: w.target,
 		Facts: k8s.facts, Workload: &k8s.owner.Workload, Hosts: o.asking.hosts, Also: o.asking.also, Variants: o.asking.variants,
-		Ask: o.asking.ask(""), Bare: o.asking.bare,
+		Ask: o.asking.ask(""), Bare: o.asking.bare, Compare: o.asking.compared(settings.Run().Resolver),
 	}, emit))
 }
 

@@ -22,6 +22,8 @@ type walk struct {
 	// workload is what a patch would change; nil where there is none.
 	workload *patch.Workload
 	prober   experiment.Prober
+	// hostname is gethostname() of the target.
+	hostname string
 }
 
 // run emits what is known, then resolves and concludes. prober emits the events of resolutions itself.
@@ -37,19 +39,22 @@ func (w walk) run(ctx context.Context, emit func(probe.Event)) error {
 	return pipeline.Run(ctx, pipeline.In{
 		Prober: w.prober, Settings: w.settings, Resolver: w.resolver, Target: w.target, Facts: w.facts, Workload: w.workload,
 		Hosts: w.asking.hosts, Also: w.asking.also, Variants: w.asking.variants, Ask: w.asking.ask(""), Bare: w.asking.bare,
+		Compare: w.asking.compared(w.resolver), Hostname: w.hostname,
 	}, emit)
 }
 
-// unhurried carries out the first resolution of each host at the pace of one engine, for somebody to watch, and all others with
-// another one. It carries out one at a time: the engines share what the modelled servers remember.
+// unhurried carries out the first resolution of each host at the pace of one engine, for somebody to watch, those of other libcs for
+// comparison with an engine of their own, and all others with a third one. It carries out one at a time: the engines share what the modelled servers remember.
 type unhurried struct {
-	first, rest experiment.Prober
-	mu          sync.Mutex
-	hosts       map[string]bool // those that somebody wants to watch
+	first, rest, compared experiment.Prober
+	mu                    sync.Mutex
+	hosts                 map[string]bool // those that somebody wants to watch
 }
 
-func newUnhurried(hosts []string, first, rest *engine.Engine, emit func(probe.Event)) *unhurried {
-	u := &unhurried{first: first.Prober("r", emit), rest: rest.Prober("w", emit), hosts: map[string]bool{}}
+func newUnhurried(hosts []string, first, rest, compared *engine.Engine, emit func(probe.Event)) *unhurried {
+	u := &unhurried{
+		first: first.Prober("r", emit), rest: rest.Prober("w", emit), compared: compared.Prober("c", emit), hosts: map[string]bool{},
+	}
 	for _, h := range hosts {
 		u.hosts[h] = true
 	}
@@ -60,6 +65,9 @@ func newUnhurried(hosts []string, first, rest *engine.Engine, emit func(probe.Ev
 func (u *unhurried) Resolve(ctx context.Context, ask probe.Ask) (probe.Resolution, error) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
+	if ask.Purpose == probe.PurposeCompare {
+		return u.compared.Resolve(ctx, ask)
+	}
 	if u.hosts[ask.Host] {
 		delete(u.hosts, ask.Host)
 		return u.first.Resolve(ctx, ask)

@@ -35,6 +35,10 @@ type In struct {
 	Variants []probe.Variant
 	// Ask is how every name is asked for; its Host and Variant are filled in.
 	Ask probe.Ask
+	// Compare are the libcs that every host is followed through beside that of the run: Libc and Version of each. Empty for none.
+	Compare []probe.Resolver
+	// Hostname is gethostname() of the target where it is known: libcs differ in whether they search its domain.
+	Hostname string
 	// Bare sends only the packets of the resolutions of Hosts.
 	Bare bool
 	// Budget bounds what is sent after that; zero fields mean those of experiment.DefaultBudget.
@@ -56,6 +60,7 @@ func Run(ctx context.Context, in In, emit func(probe.Event)) error {
 	if err := r.resolveHosts(ctx); err != nil {
 		return err
 	}
+	r.compare(ctx)
 	if in.Bare || !r.reached() {
 		r.explain()
 		return ctx.Err()

@@ -102,7 +102,8 @@ func newView(in Input) *view {
 	seen := map[string]bool{}
 	for i := range v.run.Resolutions {
 		r := &v.run.Resolutions[i]
-		if r.Outcome == "" {
+		if r.Outcome == "" || r.Purpose == probe.PurposeCompare {
+			// What another libc does says nothing about the application.
 			continue
 		}
 		v.all = append(v.all, r)
