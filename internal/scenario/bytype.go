@@ -12,24 +12,29 @@ import (
 // goroutines do: in each attempt first all packets of the A query, in order, then those of the AAAA query, with classes of
 // sockets and ids counted anew. That is all that is left open: the packets of one query, and the attempts, stay in order.
 // Attempts for the same name in a row count as one. SYNs of connections that never carried a query cannot be told apart by
-// type: they come first, in order of servers.
+// type or attempt: they come last, by server. A SYN that the kernel repeats on a connection is no doing of the libc's, and is
+// left out.
 func ByType(packets []Packet) []Packet {
-	var out []Packet
-	sockets, ids := classes[int]{}, classes[int]{}
-	for _, attempt := range attempts(packets) {
-		slices.SortStableFunc(attempt, func(a, b Packet) int {
-			if a.Type == "" && b.Type == "" {
-				return a.Server.Compare(b.Server)
-			}
-			return strings.Compare(string(a.Type), string(b.Type))
-		})
-		for _, p := range attempt {
-			p.Socket = sockets.of(p.Socket)
-			if p.Transport != SYN {
-				p.ID = ids.of(p.ID)
-			}
-			out = append(out, p)
+	packets = ownSYNs(packets)
+	var out, bare []Packet
+	for _, p := range packets {
+		if p.Transport == SYN && p.Type == "" {
+			bare = append(bare, p)
 		}
+	}
+	packets = slices.DeleteFunc(packets, func(p Packet) bool { return p.Transport == SYN && p.Type == "" })
+	for _, attempt := range attempts(packets) {
+		slices.SortStableFunc(attempt, func(a, b Packet) int { return strings.Compare(string(a.Type), string(b.Type)) })
+		out = append(out, attempt...)
+	}
+	slices.SortStableFunc(bare, func(a, b Packet) int { return a.Server.Compare(b.Server) })
+	out = append(out, bare...)
+	sockets, ids := classes[int]{}, classes[int]{}
+	for i := range out {
+		if p := &out[i]; p.Transport != SYN {
+			p.ID = ids.of(p.ID)
+		}
+		out[i].Socket = sockets.of(out[i].Socket)
 	}
 	return out
 }
@@ -39,7 +44,7 @@ func ByType(packets []Packet) []Packet {
 // in order; nil without turns.
 func FirstTypes(packets []Packet, rotation []netip.Addr) []probe.QueryType {
 	var out []probe.QueryType
-	for i, attempt := range attempts(packets) {
+	for i, attempt := range attempts(ownSYNs(packets)) {
 		first := attempt[0].Type
 		if n := len(rotation); n > 0 && attempt[0].Server != rotation[2*i%n] {
 			if j := slices.IndexFunc(attempt, func(p Packet) bool { return p.Type != first }); j >= 0 {
@@ -51,18 +56,29 @@ func FirstTypes(packets []Packet, rotation []netip.Addr) []probe.QueryType {
 	return out
 }
 
-// attempts cuts packets at each change of the name. A SYN belongs to the first query on its connection, one without to the
-// attempt under way.
-func attempts(packets []Packet) [][]Packet {
-	packets = slices.Clone(packets)
-	for i := range packets {
-		if p := &packets[i]; p.Transport == SYN {
+// ownSYNs returns a copy of packets in which each SYN has the name and type of the first query on its connection, if there was
+// one, and none is there twice.
+func ownSYNs(packets []Packet) []Packet {
+	var out []Packet
+	seen := map[int]bool{}
+	for i, p := range packets {
+		if p.Transport == SYN {
+			if seen[p.Socket] {
+				continue
+			}
+			seen[p.Socket] = true
 			after := packets[i+1:]
-			if j := slices.IndexFunc(after, func(q Packet) bool { return q.Socket == p.Socket }); j >= 0 {
+			if j := slices.IndexFunc(after, func(q Packet) bool { return q.Socket == p.Socket && q.Transport != SYN }); j >= 0 {
 				p.Name, p.Type = after[j].Name, after[j].Type
 			}
 		}
+		out = append(out, p)
 	}
+	return out
+}
+
+// attempts cuts packets at each change of the name. A SYN without one belongs to the attempt under way.
+func attempts(packets []Packet) [][]Packet {
 	var out [][]Packet
 	name := ""
 	for _, p := range packets {

@@ -48,6 +48,12 @@ func TestByType(t *testing.T) {
 		{[]string{"syn - 1 0 2", "syn - 2 0 2", "A x 1 1 2", "AAAA x 2 2 2"}, []string{"syn - 1 0 2", "AAAA x 1 1 2", "syn - 2 0 2", "A x 2 2 2"}},
 		{[]string{"A x 1 1 2", "AAAA x 2 2 2", "syn - 3 0 2", "A y 4 3 2", "AAAA y 5 4 2"}, []string{"AAAA x 1 1 2", "A x 2 2 2", "syn - 3 0 2", "AAAA y 4 3 2", "A y 5 4 2"}},
 		{[]string{"syn - 1 0 2", "syn - 2 0 2", "syn - 3 0 3", "syn - 4 0 3"}, []string{"syn - 1 0 2", "syn - 2 0 3", "syn - 3 0 2", "syn - 4 0 3"}},
+		{
+			[]string{"A x 1 1 3", "syn - 2 0 2", "syn - 3 0 2", "syn - 4 0 3", "A y 4 2 3"},
+			[]string{"A x 1 1 3", "syn - 2 0 2", "syn - 3 0 3", "A y 3 2 3", "syn - 4 0 2"},
+		},
+		// The kernel says it again.
+		{[]string{"syn - 1 0 2", "syn - 2 0 3"}, []string{"syn - 1 0 2", "syn - 1 0 2", "syn - 2 0 3"}},
 	} {
 		one, other := ByType(packetsFrom(t, c.one...)), ByType(packetsFrom(t, c.other...))
 		if diff := Compare(one, other); len(diff) > 0 {

@@ -61,7 +61,7 @@ func TestGo(t *testing.T) {
 	})
 	began := time.Now()
 	runAll(t, b, all)
-	again := measureAgain(t, b, all)
+	again := measureAgain(t, b, all) + drawAgain(t, b, all)
 	took := time.Since(began)
 	var mismatches []*ran
 	for _, r := range all {
@@ -88,6 +88,31 @@ func TestGo(t *testing.T) {
 	}
 	t.Logf("go %s: fixed %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s in %s",
 		b.Version, len(fixed), len(random), *flagSeed, len(mismatches), again, total(excluded), reasons(excluded), took.Round(time.Second))
+}
+
+// drawAgain runs the cases once more that differ in nothing but which packets share a socket or an id: every exchange of Go has
+// its own, and by chance the kernel or the dice give the same one twice. A resolver that shares them shares them again.
+func drawAgain(t *testing.T, b *Bench, all []*ran) int {
+	t.Helper()
+	var shared []*ran
+	for _, r := range all {
+		if r.err != nil {
+			continue
+		}
+		if diff := Differences(r.c, r.real, r.ours); len(diff) > 0 && !slices.ContainsFunc(diff, func(d Difference) bool { return !aboutClasses(d) }) {
+			shared = append(shared, r)
+		}
+	}
+	if len(shared) > maxLate {
+		t.Errorf("%d cases differ in what shares a socket or an id", len(shared))
+		return 0
+	}
+	runAll(t, b, shared)
+	return len(shared)
+}
+
+func aboutClasses(d Difference) bool {
+	return strings.HasPrefix(d.Text, "packet ") && (strings.Contains(d.Text, ": socket: ") || strings.Contains(d.Text, ": id: "))
 }
 
 // goRecordedDifferences compares with the recording, whose program had texts for errors, and other orders of addresses.
