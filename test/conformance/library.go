@@ -139,10 +139,12 @@ func (l Library) disturbances(c *Case) (all []disturbance, reason string) {
 		}
 	}
 	// All servers are asked at once: the order of their replies must not matter.
-	last := len(c.Servers) - 1
+	for k := range c.Servers {
+		first := func(s int, _ probe.QueryType) time.Duration { return when(s != k) }
+		last := func(s int, _ probe.QueryType) time.Duration { return when(s == k) }
+		all = append(all, disturbance{stagger: first}, disturbance{stagger: last})
+	}
 	for _, stagger := range []func(server int, t probe.QueryType) time.Duration{
-		func(s int, _ probe.QueryType) time.Duration { return time.Duration(s) * staggerStep },
-		func(s int, _ probe.QueryType) time.Duration { return time.Duration(last-s) * staggerStep },
 		func(_ int, t probe.QueryType) time.Duration { return when(t == probe.TypeA) },
 		func(_ int, t probe.QueryType) time.Duration { return when(t == probe.TypeAAAA) },
 		func(s int, t probe.QueryType) time.Duration { return when((s%2 == 0) == (t == probe.TypeA)) },
