@@ -113,13 +113,15 @@ func TestGlibc(t *testing.T) {
 		}
 	}
 	checkShared(t, all)
+	modelled := checkModel(t, b, all)
 	for _, r := range mismatches[:min(*flagShrink, len(mismatches))] {
 		small := shrink(t, b, r)
 		t.Logf("%s, made smaller, for testdata/regressions:\n%s\n%s", r.c.Name, small.c.Text(),
 			Report(Differences(small.c, small.real, small.ours), small.real, small.ours))
 	}
-	t.Logf("glibc %s: fixed %d, regressions %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s in %s",
-		b.Version, len(fixed), len(regressions), len(random), *flagSeed, len(mismatches), again, total(excluded), reasons(excluded), took.Round(time.Second))
+	fmt.Printf("conformance: glibc %s: fixed %d, regressions %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s, on the model alike %d, in %s\n",
+		b.Version, len(fixed), len(regressions), len(random), *flagSeed, len(mismatches), again, total(excluded), reasons(excluded), modelled,
+		took.Round(time.Second))
 }
 
 // measureAgain runs the cases once more that differ in nothing but times: times are measurements, and on a busy machine one of
