@@ -69,12 +69,15 @@ func (e *Engine) Resolve(ctx context.Context, id string, ask probe.Ask, emit fun
 	run.add(probe.Event{Kind: probe.KindBegin, Begin: &probe.Begin{
 		Host: ask.Host, Variant: ask.Variant.Label(), Libc: libc, LibcVersion: version, Source: e.Source, Purpose: ask.Purpose.OrAsked(), StartedAt: run.start,
 	}})
-	result, err := res.Resolve(ctx, &bounded{Network: network, until: run.start.Add(limit)}, request, run.add)
+	result, err := res.Resolve(ctx, &bounded{Network: network, until: run.start.Add(limit), err: errTooLong}, request, run.add)
 	return run.finish(ctx, result, err, limit)
 }
 
 // follow returns the libc to follow and its version, its resolver, and the request as it is made there.
 func (e *Engine) follow(ask probe.Ask, sys resolver.System, request resolver.Request) (probe.Libc, string, resolver.Resolver, resolver.Request, error) {
+	if ask.Caller != "" {
+		return e.emulated(ask, sys, request)
+	}
 	if c := e.Resolver.Cgo; c != nil && ask.Libc == "" && ask.LibcVersion == "" {
 		return chosen(c, sys, request)
 	}
@@ -184,12 +187,14 @@ var errTooLong = errors.New("the resolution has used up its time")
 type bounded struct {
 	resolver.Network
 	until time.Time
+	// err is what Poll returns then.
+	err error
 }
 
 // Poll waits no longer than until.
 func (b *bounded) Poll(deadline time.Time) (resolver.Event, error) {
 	if !b.Now().Before(b.until) {
-		return resolver.Event{}, errTooLong
+		return resolver.Event{}, b.err
 	}
 	if !deadline.IsZero() && !deadline.After(b.until) {
 		return b.Network.Poll(deadline)
@@ -200,7 +205,7 @@ func (b *bounded) Poll(deadline time.Time) (resolver.Event, error) {
 	}
 	ev, err := b.Network.Poll(b.until)
 	if err == nil && ev.Kind == resolver.EventDeadline {
-		return ev, errTooLong
+		return ev, b.err
 	}
 	return ev, err
 }

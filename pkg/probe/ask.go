@@ -9,6 +9,8 @@ type Ask struct {
 	// Libc and LibcVersion override what was detected; empty means as detected.
 	Libc        Libc   `json:"libc,omitempty"`
 	LibcVersion string `json:"libcVersion,omitempty"`
+	// Caller names who calls the libc, and how ("jvm", "dig"; package caller has the list); empty for a plain getaddrinfo.
+	Caller string `json:"caller,omitempty"`
 	// Types are the types to ask for; empty means both, as an AF_UNSPEC call does.
 	Types []QueryType `json:"types,omitempty"`
 	// AddrConfig sets AI_ADDRCONFIG.

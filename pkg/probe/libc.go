@@ -31,6 +31,8 @@ type Resolver struct {
 	Source ResolverSource `json:"source"`
 	// Why is one sentence: what was read, or what was assumed for lack of it.
 	Why string `json:"why"`
+	// Caller names who calls the libc, and how ("jvm", "dig"; package caller has the list); empty for a plain getaddrinfo.
+	Caller string `json:"caller,omitempty"`
 	// Cgo is set for a Go program that can use Go's resolver and libc's and was told to use neither. It decides for every lookup,
 	// so what the fields above say holds for the settings as they were found.
 	Cgo *CgoProgram `json:"cgo,omitempty"`

@@ -5,10 +5,12 @@ import "time"
 // QueryType is the type of a query.
 type QueryType string
 
-// The two types of a pair.
+// The two types of a pair, and those that some callers ask for beside them.
 const (
 	TypeA    QueryType = "A"
 	TypeAAAA QueryType = "AAAA"
+	TypeSRV  QueryType = "SRV"
+	TypeTXT  QueryType = "TXT"
 )
 
 // Transport is the transport of a transmission.

@@ -84,6 +84,10 @@ func typeName(t uint16) string {
 		return "SOA"
 	case TypeDNAME:
 		return "DNAME"
+	case TypeSRV:
+		return "SRV"
+	case TypeTXT:
+		return "TXT"
 	}
 	return "TYPE" + strconv.Itoa(int(t))
 }

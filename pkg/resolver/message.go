@@ -77,6 +77,8 @@ const (
 	TypeSOA   uint16 = 6
 	TypeDNAME uint16 = 39
 	TypeAAAA  uint16 = 28
+	TypeTXT   uint16 = 16
+	TypeSRV   uint16 = 33
 	ClassIN   uint16 = 1
 
 	RcodeNoError  = 0
@@ -89,8 +91,13 @@ const (
 
 // TypeNumber returns the number of a query type.
 func TypeNumber(t probe.QueryType) uint16 {
-	if t == probe.TypeAAAA {
+	switch t {
+	case probe.TypeAAAA:
 		return TypeAAAA
+	case probe.TypeSRV:
+		return TypeSRV
+	case probe.TypeTXT:
+		return TypeTXT
 	}
 	return TypeA
 }

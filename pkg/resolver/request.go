@@ -29,6 +29,9 @@ type Request struct {
 	V4Mapped bool
 	// IDN is AI_IDN. Names outside of ASCII then fail in the C locale, the one containers have.
 	IDN bool
+	// Record is set for a lookup of these records instead of addresses (Go's LookupTXT and LookupSRV); only Go's resolver has it. Host
+	// is then the whole name, and Family means nothing.
+	Record probe.QueryType
 }
 
 // System is what a resolver reads from the target besides the network. All of it is text as found, parsed by each libc in

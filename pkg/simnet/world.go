@@ -3,6 +3,7 @@ package simnet
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strings"
 	"time"
 
@@ -192,8 +193,8 @@ func (r *Rule) check() error {
 		return fmt.Errorf("%d actions, at most %d are allowed", len(r.Do), MaxActions)
 	case len(r.Nth) > MaxActions:
 		return fmt.Errorf("%d numbers in nth, at most %d are allowed", len(r.Nth), MaxActions)
-	case r.Type != "" && r.Type != probe.TypeA && r.Type != probe.TypeAAAA:
-		return fmt.Errorf("type %q is neither A nor AAAA", r.Type)
+	case !slices.Contains([]probe.QueryType{"", probe.TypeA, probe.TypeAAAA, probe.TypeSRV, probe.TypeTXT}, r.Type):
+		return fmt.Errorf("type %q is none of A, AAAA, SRV, TXT", r.Type)
 	case r.Transport != "" && r.Transport != probe.UDP && r.Transport != probe.TCP:
 		return fmt.Errorf("transport %q is neither udp nor tcp", r.Transport)
 	}

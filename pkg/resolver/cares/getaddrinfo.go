@@ -50,7 +50,7 @@ func (c *call) getaddrinfo() {
 			name = alias
 		}
 	}
-	if c.literal(name) {
+	if !c.r.channel.Query && c.literal(name) {
 		return
 	}
 	c.lookup.name, c.lookup.order = name, c.r.order
@@ -104,7 +104,7 @@ func (c *call) nextLookup(st status) {
 				c.finish(success)
 				return
 			}
-		case !c.isLocalhost(c.lookup.name):
+		case c.r.channel.Query || !c.isLocalhost(c.lookup.name):
 			if c.nextAttempt() {
 				return
 			}

@@ -198,7 +198,7 @@ func (m *modern) use(q *query, cn *conn, ev resolver.Event, now moment, list *[]
 	if !validRcode(rcode) {
 		rcode = resolver.RcodeServFail
 	}
-	if st := rejection(rcode); st != success {
+	if st := rejection(rcode); st != success && !m.r.channel.NoCheckResp {
 		m.received(q.ref, cn, ev, probe.UseRejected)
 		m.rejected = st
 		m.failed(s)

@@ -15,6 +15,7 @@ type Resolver struct {
 	version string
 	feat    features
 	sys     resolver.System
+	channel Channel
 
 	conf   resolvconf.Config
 	order  string
@@ -39,6 +40,27 @@ func New(version string, sys resolver.System) *Resolver {
 	return &Resolver{version: version, feat: featuresOf(version), sys: sys}
 }
 
+// Channel is how an application sets its channel up and asks.
+type Channel struct {
+	// Query asks with ares_query for one name as it is: no search list and no hosts file.
+	Query bool
+	// NoCheckResp is ARES_FLAG_NOCHECKRESP: SERVFAIL, NOTIMP and REFUSED are answers. An application that sets flags sets all of
+	// them, so that ARES_FLAG_EDNS goes with the default flags.
+	NoCheckResp bool
+	// Tries is ARES_OPT_TRIES, which wins over resolv.conf; 0 leaves it.
+	Tries int
+}
+
+// NewChannel returns the resolver of a process that sets up its channel in this way, with a version of c-ares as 1.34 is followed.
+func NewChannel(sys resolver.System, ch Channel) *Resolver {
+	r := New("", sys)
+	r.channel = ch
+	if ch.NoCheckResp {
+		r.feat.edns, r.feat.cookies = false, false
+	}
+	return r
+}
+
 // SetSystem says that the files changed. A channel has read resolv.conf, nsswitch.conf and the environment when it was made
 // and keeps to that, until the application asks for ares_reinit; the hosts file and the file of HOSTALIASES are read again.
 func (r *Resolver) SetSystem(sys resolver.System) { r.sys = sys }
@@ -60,6 +82,12 @@ func (r *Resolver) load() {
 	r.conf = resolvconf.ParseCAres(text, resolvconf.Inputs{Hostname: r.sys.Hostname, Env: r.sys.Env, Version: r.version})
 	r.loaded = true
 	r.order = r.lookupOrder()
+	if r.channel.Query {
+		r.order = "b"
+	}
+	if r.channel.Tries > 0 {
+		r.conf.Attempts = r.channel.Tries
+	}
 	for i, addr := range r.conf.Nameservers {
 		port := uint16(53)
 		if r.conf.Ports != nil {

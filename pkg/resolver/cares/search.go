@@ -18,6 +18,9 @@ func asIs(name string) candidate { return candidate{name, probe.OriginAsIs, -1} 
 // candidates follows ares_search_name_list; for 1.18 next_dns_lookup.
 func (c *call) candidates(name string) []candidate {
 	conf := &c.r.conf
+	if c.r.channel.Query {
+		return []candidate{asIs(strings.TrimSuffix(name, ".") + ".")}
+	}
 	if !c.r.feat.old {
 		if alias, ok := c.alias(name); ok {
 			c.note("HOSTALIASES turns %.80q into %.80q, and nothing else is tried", name, alias)

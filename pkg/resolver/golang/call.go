@@ -24,7 +24,9 @@ type call struct {
 	// tries counts transmissions by query.
 	tries map[probe.Ref]int
 
-	addresses  []netip.Addr
+	addresses []netip.Addr
+	// found: a lookup of records found some.
+	found      bool
 	answeredBy string
 	failure    *failure
 	decided    int

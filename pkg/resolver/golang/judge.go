@@ -54,6 +54,8 @@ func (w *walk) judge(reply *resolver.Reply) *failure {
 		return &failure{outcome: probe.Fail, text: textUnmarshal}
 	case !found:
 		w.failure = notFound(probe.NoData)
+	case w.req.Record != "":
+		w.failure, w.found = nil, true
 	case len(w.addresses) == 0:
 		w.failure = &failure{outcome: probe.Fail, text: textUnmarshal}
 	default:

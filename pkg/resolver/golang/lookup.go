@@ -17,6 +17,9 @@ const (
 
 // lookup follows LookupIPAddr, and LookupIP (internetAddrList) for one family.
 func (c *call) lookup() error {
+	if c.req.Record != "" {
+		return c.records()
+	}
 	if c.req.Host == "" {
 		c.failure = notFound(probe.NXDomain)
 		return nil
@@ -29,6 +32,16 @@ func (c *call) lookup() error {
 	}
 	c.narrow()
 	return nil
+}
+
+// records follows Resolver.lookup: no hosts file, no sources, and nothing to sort.
+func (c *call) records() error {
+	c.r.load(c.n.Now())
+	if !isDomainName(c.req.Host) {
+		c.failure = notFound(probe.NXDomain)
+		return nil
+	}
+	return c.dns()
 }
 
 // narrow drops addresses of the other family; only then an empty list is an error.
@@ -71,6 +84,9 @@ func (c *call) names() error {
 
 // types are the queries of an attempt, in the order in which they are asked.
 func (c *call) types(attempt int) []probe.QueryType {
+	if c.req.Record != "" {
+		return []probe.QueryType{c.req.Record}
+	}
 	switch c.req.Family {
 	case resolver.Inet:
 		return []probe.QueryType{probe.TypeA}
@@ -95,7 +111,7 @@ func (c *call) dns() error {
 		if err != nil {
 			return err
 		}
-		if len(c.addresses) > 0 {
+		if len(c.addresses) > 0 || c.found {
 			c.failure, c.decided = nil, c.attempts
 			break
 		}
@@ -148,7 +164,7 @@ func (c *call) attempt(cand candidate) ([]*failure, error) {
 			c.addresses = append(c.addresses, w.addresses...)
 		}
 	}
-	c.event(probe.Event{Kind: probe.KindAttemptEnded, AttemptEnded: &probe.AttemptEnded{N: n, Outcome: attemptOutcome(len(c.addresses) > 0, failed)}})
+	c.event(probe.Event{Kind: probe.KindAttemptEnded, AttemptEnded: &probe.AttemptEnded{N: n, Outcome: attemptOutcome(len(c.addresses) > 0 || c.found, failed)}})
 	return failed, nil
 }
 
