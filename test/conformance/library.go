@@ -72,13 +72,14 @@ func (l Library) settle(packets []scenario.Packet) []scenario.Packet {
 }
 
 // settleSYN puts each SYN of a connection before its first data, and those of connections without data at the end: musl's
-// connections are made while other replies come in, and which is first is a race.
+// connections are made while other replies come in, and which is first is a race. Another SYN of the same connection is the
+// kernel's, a second after the first, and races with musl's timeout.
 func settleSYN(packets []scenario.Packet) []scenario.Packet {
 	syns := map[int]scenario.Packet{}
 	var order []int
 	var out []scenario.Packet
 	for _, p := range packets {
-		if p.Transport == scenario.SYN {
+		if _, again := syns[p.Socket]; p.Transport == scenario.SYN && !again {
 			syns[p.Socket] = p
 			order = append(order, p.Socket)
 		}
