@@ -34,12 +34,21 @@ func ParseCAres(text string, in Inputs) Config {
 	if !p.version.AtLeast(1, 20) {
 		return p.parseOld(text, in)
 	}
+	defaults := p.config
 	for n, line := range strings.Split(text, "\n") {
 		p.line, p.text = n+1, line
-		p.parseLine(strings.TrimFunc(line, isSpaceRune))
+		if p.parseLine(strings.TrimFunc(line, isSpaceRune)); p.lost {
+			break
+		}
 	}
-	p.line, p.text = 0, ""
-	p.environment(in)
+	if p.line, p.text = 0, ""; !p.lost {
+		p.environment(in)
+	}
+	if p.lost {
+		// Nothing of what was read is put into force.
+		defaults.Warnings, defaults.Options = p.config.Warnings, p.config.Options
+		p.config, p.config.Lost = defaults, true
+	}
 	p.finish(in)
 	return p.config
 }
@@ -50,6 +59,8 @@ type caresParser struct {
 	// searchSet is set once a line or variable decided the search list; searchLine is that line.
 	searchSet  bool
 	searchLine int
+	// lost: c-ares takes a list without a word in it for a lack of memory, and drops all settings.
+	lost bool
 	// What 1.18 has set for good: its first word wins.
 	ndotsSet, timeoutSet, triesSet bool
 }
@@ -116,6 +127,10 @@ func printableASCII(s string) bool {
 // search replaces the list; `domain` does so only while there is none.
 func (p *caresParser) search(value string) {
 	domains := splitSearch(value)
+	if len(domains) == 0 {
+		p.lose()
+		return
+	}
 	if p.searchLine != 0 && p.searchSet {
 		p.warn(fmt.Sprintf("replaces line %d: of all `search` lines the last one wins", p.searchLine))
 	}
@@ -139,11 +154,22 @@ func (p *caresParser) domain(value string) {
 		return
 	}
 	domains := splitSearch(value)
-	if len(domains) > 1 {
+	switch {
+	case len(domains) == 0:
+		p.lose()
+		return
+	case len(domains) > 1:
 		p.warn("only the first domain counts: `domain` takes one, `search` takes a list")
 		domains = domains[:1]
 	}
 	p.setSearch(domains, SearchFromDomain)
+}
+
+// lose notes what becomes of a list without a word, or with one that has control characters: config_search returns
+// ARES_ENOMEM, which ends ares_init_by_sysconfig.
+func (p *caresParser) lose() {
+	p.lost = true
+	p.warn("c-ares drops the whole resolv.conf, nsswitch.conf and the environment here, since it takes a list that it cannot split for a lack of memory")
 }
 
 func (p *caresParser) setSearch(domains []string, from SearchSource) {
@@ -332,6 +358,10 @@ func (p *caresParser) environment(in Inputs) {
 	if value, set := in.Env["LOCALDOMAIN"]; set {
 		p.text = "LOCALDOMAIN=" + value
 		domains := splitSearch(cString(value))
+		if len(domains) == 0 || !printableASCII(strings.Join(domains, " ")) {
+			p.lose()
+			return
+		}
 		if len(domains) > 1 {
 			p.warn("only the first domain counts: c-ares takes one from LOCALDOMAIN")
 			domains = domains[:1]
@@ -340,6 +370,10 @@ func (p *caresParser) environment(in Inputs) {
 	}
 	if value, set := in.Env["RES_OPTIONS"]; set {
 		p.text = "RES_OPTIONS=" + value
+		if cString(value) == "" {
+			p.lose()
+			return
+		}
 		for _, word := range strings.FieldsFunc(cString(value), isBlank) {
 			p.config.Options = append(p.config.Options, word)
 			p.option(word)

@@ -2,6 +2,7 @@ package resolvconf
 
 import (
 	"fmt"
+	"math"
 	"net/netip"
 	"strings"
 )
@@ -124,34 +125,52 @@ func (p *caresParser) oldNameservers(value string) {
 	}
 }
 
-// oldOptions reads words by their beginning. The timeout is in milliseconds.
+// oldOptions reads words by their beginning. A number may stand behind white space ("ndots: 3"), since strtol reads it from
+// where the colon is.
 func (p *caresParser) oldOptions(value string) {
-	for _, word := range strings.FieldsFunc(value, isSpaceRune) {
-		p.config.Options = append(p.config.Options, word)
-		name, number, _ := strings.Cut(word, ":")
-		n := atoi(number)
-		switch {
-		case name+":" == "ndots:" && strings.Contains(word, ":"):
-			// -1 stands for "not set yet".
-			if !p.ndotsSet && n != -1 {
-				p.config.Ndots, p.ndotsSet = n, true
-			}
-		case name == "retrans" && strings.Contains(word, ":"):
-			if !p.timeoutSet && n != -1 {
-				p.config.TimeoutMillis, p.timeoutSet = max(n, 0), true
-				p.warn(shorten(word, 40) + ": c-ares before 1.20 counts milliseconds here")
-			}
-		case name == "retry" && strings.Contains(word, ":"):
-			if !p.triesSet && n != -1 {
-				p.config.Attempts, p.triesSet = max(n, 0), true
-			}
-		case strings.HasPrefix(word, "rotate"):
-			p.config.Rotate = true
-		case name == "timeout" || name == "attempts":
-			p.warn(shorten(word, 40) + ": ignored, c-ares before 1.20 only knows retrans (in milliseconds) and retry")
-		default:
-			p.warn(shorten(word, 40) + ": ignored, not an option that c-ares knows")
+	for {
+		value = strings.TrimLeftFunc(value, isSpaceRune)
+		if value == "" {
+			return
 		}
+		end := strings.IndexFunc(value, isSpaceRune)
+		if end < 0 {
+			end = len(value)
+		}
+		p.config.Options = append(p.config.Options, value[:end])
+		p.oldOption(value[:end], value)
+		value = value[end:]
+	}
+}
+
+// oddNumber is more than anybody means.
+const oddNumber = 1 << 24
+
+// oldOption applies one word; rest begins with it and goes on to the end. The timeout is in milliseconds. Of a number 31 bits
+// are kept (aresx_sltosi), so that a negative one is huge.
+func (p *caresParser) oldOption(word, rest string) {
+	name, _, _ := strings.Cut(word, ":")
+	set := func(prefix string, done *bool, field *int) bool {
+		if !strings.HasPrefix(word, prefix) {
+			return false
+		}
+		if n := atoi(rest[len(prefix):]) & math.MaxInt32; !*done {
+			if *field, *done = n, true; n > oddNumber {
+				p.warn(fmt.Sprintf("%s: c-ares takes it as %d", shorten(word, 40), n))
+			}
+		}
+		return true
+	}
+	switch {
+	case set("ndots:", &p.ndotsSet, &p.config.Ndots), set("retry:", &p.triesSet, &p.config.Attempts):
+	case set("retrans:", &p.timeoutSet, &p.config.TimeoutMillis):
+		p.warn(shorten(word, 40) + ": c-ares before 1.20 counts milliseconds here")
+	case strings.HasPrefix(word, "rotate"):
+		p.config.Rotate = true
+	case name == "timeout" || name == "attempts":
+		p.warn(shorten(word, 40) + ": ignored, c-ares before 1.20 only knows retrans (in milliseconds) and retry")
+	default:
+		p.warn(shorten(word, 40) + ": ignored, not an option that c-ares knows")
 	}
 }
 

@@ -36,8 +36,10 @@ type Config struct {
 	NoReload            bool
 	StrictError         bool
 
-	// Lookup is the order of c-ares's `lookup` line: "b" is DNS, "f" the hosts file. Empty without such a line.
+	// Lookup is the order of c-ares's `lookup` line: "b" is DNS, "f" the hosts file. Empty without such a line. Lost tells that
+	// c-ares drops what it read, of nsswitch.conf too.
 	Lookup string
+	Lost   bool
 
 	// Options are all option words as written, in order of appearance, RES_OPTIONS included.
 	Options []string

@@ -11,7 +11,9 @@ type Query struct {
 	ID uint16
 	// Name is fully qualified, in presentation format; its case is kept.
 	Name string
-	Type probe.QueryType
+	// Overlong allows Name to take two octets more than RFC 1035 does: c-ares counts otherwise, and sends such names.
+	Overlong bool
+	Type     probe.QueryType
 	// AD asks for the AD bit (RFC 6840 section 5.7; glibc's trust-ad).
 	AD bool
 	// EDNSSize is the payload size of the OPT record (RFC 6891); 0 sends none.

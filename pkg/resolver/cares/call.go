@@ -210,6 +210,9 @@ func (c *call) closeSocket(cn *conn, reason string) {
 	c.unread = slices.DeleteFunc(c.unread, func(ev resolver.Event) bool { return ev.Socket == cn.id })
 }
 
+// maxTries bounds the messages of one query: settings can ask for thousands of millions.
+const maxTries = 1000
+
 // send hands messages over and reports them. false means that the system call failed, maybe for an earlier message: an ICMP
 // error that came meanwhile makes the next send fail.
 func (c *call) send(cn *conn, messages ...pending) bool {
@@ -224,6 +227,12 @@ func (c *call) send(cn *conn, messages ...pending) bool {
 	queries := make([]resolver.Query, len(messages))
 	for i, m := range messages {
 		queries[i] = m.msg
+		if c.tries[m.query.ref] >= maxTries {
+			c.note("stopped after %d messages for one query; c-ares would go on", maxTries)
+			c.endAttempt(probe.Timeout)
+			c.finish(timedOut)
+			return true
+		}
 	}
 	if err := c.n.Send(cn.id, cn.server.addr, queries...); err != nil {
 		c.note("%v", err)
@@ -351,9 +360,9 @@ func (c *call) next(deadline time.Time, prefers func(resolver.Event) bool) (ev r
 			return ev, false
 		}
 		c.unread = append(c.unread, ev)
-		if c.drain(); c.failure != nil {
-			return ev, false
-		}
+	}
+	if c.drain(); c.failure != nil {
+		return ev, false
 	}
 	i := max(0, slices.IndexFunc(c.unread, prefers))
 	ev = c.unread[i]

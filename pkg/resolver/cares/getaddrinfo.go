@@ -145,7 +145,7 @@ func (c *call) nextAttempt() bool {
 			continue
 		}
 		q := &query{ref: probe.Ref{Attempt: n, Type: t}, done: c.answered}
-		q.msg = resolver.Query{ID: c.uniqueID(), Name: shown, Type: t}
+		q.msg = resolver.Query{ID: c.uniqueID(), Name: shown, Type: t, Overlong: !c.r.feat.old}
 		if c.r.feat.edns {
 			q.msg.EDNSSize = ednsBytes
 		}

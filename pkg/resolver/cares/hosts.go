@@ -15,13 +15,12 @@ func (c *call) fileLookup() bool {
 	if isOnion(name) {
 		return false
 	}
-	lines := resolver.ParseHosts(c.r.sys.Hosts)
 	var all []netip.Addr
 	var canon string
 	if c.r.feat.old {
-		all, canon = oldHosts(lines, name)
+		all, canon = oldHosts(resolver.ParseHosts(c.r.sys.Hosts), name)
 	} else {
-		all, canon = hosts(lines, name)
+		all, canon = hosts(c.r.sys.Hosts, name)
 	}
 	var found []netip.Addr
 	for _, a := range all {
@@ -64,23 +63,36 @@ type entry struct {
 // maxHostName is the longest name of a hosts file that 1.34 takes (ares_hosts_file.c, char hostname[256]).
 const maxHostName = 255
 
+// hostsLine follows ares_parse_hosts_hostnames: a "#" begins a comment only where a word begins, elsewhere it spoils the word.
+func hostsLine(line string) (addr netip.Addr, names []string) {
+	fields := strings.FieldsFunc(line, isSpaceRune)
+	if len(fields) == 0 {
+		return addr, nil
+	}
+	addr, ok := resolvconf.CAresAddress(fields[0])
+	if !ok {
+		return addr, nil
+	}
+	for _, n := range fields[1:] {
+		if n[0] == '#' {
+			break
+		}
+		readable := len(n) <= maxHostName && !strings.ContainsFunc(n, func(r rune) bool { return r < ' ' || r > '~' })
+		if !readable && len(names) == 0 {
+			break
+		}
+		if readable && isHostText(n) {
+			names = append(names, strings.ToLower(n))
+		}
+	}
+	return addr, names
+}
+
 // hosts follows ares_hosts_file_add and ares_hosts_search_host.
-func hosts(lines []resolver.HostsLine, name string) ([]netip.Addr, string) {
+func hosts(text, name string) ([]netip.Addr, string) {
 	byAddr, byName := map[netip.Addr]*entry{}, map[string]*entry{}
-	for _, line := range lines {
-		addr, ok := resolvconf.CAresAddress(line.Address)
-		if !ok {
-			continue
-		}
-		var names []string
-		for _, n := range line.Names {
-			if len(n) > maxHostName && len(names) == 0 {
-				break
-			}
-			if len(n) <= maxHostName && isHostText(n) {
-				names = append(names, strings.ToLower(n))
-			}
-		}
+	for line := range strings.SplitSeq(text[:min(len(text), resolver.MaxHostsBytes)], "\n") {
+		addr, names := hostsLine(line)
 		if len(names) == 0 {
 			continue
 		}

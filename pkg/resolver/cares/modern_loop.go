@@ -78,9 +78,13 @@ func (m *modern) handle(ev resolver.Event, now moment) {
 			m.connError(cn, connRefused, probe.ReplyClosed)
 		}
 	case resolver.EventReply:
+		// What came before it was read is read together, and only then are queries ended or sent again.
 		var list []deferred
-		if !m.answer(cn, ev, now, &list) {
-			m.connError(cn, badResp, probe.ReplyAbandoned)
+		for ok := true; ok && m.failure == nil; ev, ok = m.alsoThere(cn, ev) {
+			if !m.answer(cn, ev, now, &list) {
+				m.connError(cn, badResp, probe.ReplyAbandoned)
+				break
+			}
 		}
 		m.flush(now, &list)
 	case resolver.EventClosed:
@@ -88,6 +92,18 @@ func (m *modern) handle(ev resolver.Event, now moment) {
 	default:
 		m.connError(cn, connRefused, lostReason(ev.Err))
 	}
+}
+
+// alsoThere takes a further reply on the same socket off the unread events, one that came after ev. Replies of the same instant
+// come one by one: that is what virtual time makes of replies that follow each other closely.
+func (m *modern) alsoThere(cn *conn, ev resolver.Event) (resolver.Event, bool) {
+	for i, other := range m.unread {
+		if other.Socket == cn.id && other.Kind == resolver.EventReply && other.At.After(ev.At) {
+			m.unread = slices.Delete(m.unread, i, i+1)
+			return other, true
+		}
+	}
+	return ev, false
 }
 
 // connError follows handle_conn_error for critical failures, and ares_close_connection.

@@ -101,7 +101,9 @@ func (o *old) skip(q *query, server int) {
 
 // nextServer follows next_server.
 func (o *old) nextServer(q *query, now moment) {
-	for q.tries++; q.tries < len(o.r.servers)*o.r.conf.Attempts; q.tries++ {
+	// The product is an int of 32 bits.
+	most := int(int32(len(o.r.servers)) * int32(o.r.conf.Attempts))
+	for q.tries++; q.tries < most; q.tries++ {
 		q.server = (q.server + 1) % len(o.r.servers)
 		s := o.r.servers[q.server]
 		if !s.broken && !q.skip[q.server] && (!q.tcp || q.generations[q.server] != s.generation) {

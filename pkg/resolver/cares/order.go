@@ -14,6 +14,9 @@ func (r *Resolver) lookupOrder() string {
 	if r.feat.old {
 		return r.oldLookupOrder()
 	}
+	if r.conf.Lost {
+		return filesThenDNS
+	}
 	order := r.conf.Lookup
 	if r.sys.NSSwitch != nil {
 		// nsswitch.conf is read last and so wins, as does the last of its lines.

@@ -93,7 +93,9 @@ func (r *Resolver) load() {
 		if r.conf.Ports != nil {
 			port = r.conf.Ports[i]
 		}
-		r.servers = append(r.servers, &server{addr: netip.AddrPortFrom(addr, port), index: i})
+		// Old versions count connections, and begin with one for each server.
+		r.generation++
+		r.servers = append(r.servers, &server{addr: netip.AddrPortFrom(addr, port), index: i, generation: r.generation})
 	}
 }
 
