@@ -121,6 +121,11 @@ func complete(run probe.Run) probe.Run {
 	run.Findings = each(run.Findings, func(d *probe.Finding) {
 		d.Evidence, d.Remedies = list(d.Evidence), list(d.Remedies)
 	})
+	if len(run.Comparisons) > 0 {
+		run.Comparisons = each(run.Comparisons, func(c *probe.Comparison) {
+			c.Libcs = each(c.Libcs, func(l *probe.LibcResult) { l.Addresses = list(l.Addresses) })
+		})
+	}
 	if run.Facts == nil {
 		run.Facts = map[string]probe.Fact{}
 	}

@@ -89,7 +89,22 @@ func resolution(run *probe.Run, r *probe.Resolution, f view.Frame) []view.Line {
 			out = append(out, t.Attempt(i, false)...)
 		}
 	}
-	return append(out, inset(view.Notes(r, narrower(f)))...)
+	out = append(out, inset(view.Notes(r, narrower(f)))...)
+	return append(out, libcs(run, r, f)...)
+}
+
+// libcs is the table of the libcs that a host was followed through, where there are several.
+func libcs(run *probe.Run, r *probe.Resolution, f view.Frame) []view.Line {
+	c := view.Compared(run, r)
+	if c == nil {
+		return nil
+	}
+	head, rows := view.Libcs(c, narrower(f))
+	out := append([]view.Line{{}}, inset([]view.Line{head})...)
+	for _, lines := range rows {
+		out = append(out, inset(lines)...)
+	}
+	return out
 }
 
 func findings(run *probe.Run, f view.Frame) []view.Line {

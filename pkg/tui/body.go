@@ -40,6 +40,12 @@ func runBody(run *probe.Run, r *probe.Resolution, f view.Frame) body {
 	b.text(view.Notes(r, f))
 	inner := f
 	inner.Width = f.Width - gutter
+	if c := view.Compared(run, r); c != nil {
+		head, rows := view.Libcs(c, inner)
+		b.gap()
+		b.text(view.Indent([]view.Line{head}, gutter))
+		b.list(partLibcs, rows, f)
+	}
 	if found := view.Findings(run, inner); len(found) > 0 {
 		b.gap()
 		b.list(partFindings, found, f)

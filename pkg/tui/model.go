@@ -28,6 +28,7 @@ type part int
 
 const (
 	partAttempts part = iota
+	partLibcs
 	partFindings
 	partWhatIf
 	partProblems
@@ -191,6 +192,8 @@ func doing(ev probe.Event) string {
 		return "what if " + ev.Begin.Variant + ": " + host
 	case probe.PurposeTest:
 		return "testing with " + host
+	case probe.PurposeCompare:
+		return "through " + string(ev.Begin.Libc) + ": " + host
 	}
 	return "resolving " + host
 }
@@ -241,6 +244,10 @@ func (m Model) count(p part) int {
 	switch p {
 	case partAttempts:
 		return len(m.resolution().Attempts)
+	case partLibcs:
+		if c := view.Compared(&m.run, m.resolution()); c != nil {
+			return len(c.Libcs)
+		}
 	case partFindings:
 		return len(m.run.Findings)
 	case partWhatIf:

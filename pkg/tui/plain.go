@@ -71,6 +71,9 @@ func sentence(r *probe.Resolution, ev probe.Event) string {
 
 func variantWords(r *probe.Resolution) string {
 	if r.Variant == "" || r.Variant == probe.VariantNow {
+		if r.Purpose == probe.PurposeCompare {
+			return " through " + string(r.Libc)
+		}
 		return ""
 	}
 	return " with " + r.Variant

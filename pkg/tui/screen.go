@@ -201,6 +201,10 @@ func (m Model) details(c cursor, width int) []view.Line {
 	switch c.part {
 	case partAttempts:
 		return view.Detail(&m.run, r, &r.Attempts[c.index], f)
+	case partLibcs:
+		if cmp := view.Compared(&m.run, r); cmp != nil {
+			return view.Libc(&m.run, cmp, c.index, f)
+		}
 	case partFindings:
 		return view.Finding(&m.run.Findings[c.index], f)
 	case partWhatIf:

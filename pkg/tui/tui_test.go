@@ -116,6 +116,8 @@ func TestOtherScreens(t *testing.T) {
 		golden(t, "details-finding"+at, picture(press(m, "tab", "enter")))
 		golden(t, "details-what-if"+at, picture(press(m, "tab", "tab", "down", "enter")))
 		golden(t, "next-host"+at, picture(press(m, "right")))
+		libcs := model(t, viewtest.Libcs().Events, true, size[0], size[1])
+		golden(t, "details-libc"+at, picture(press(libcs, "tab", "down", "enter")))
 		lost := model(t, viewtest.HalfLost().Events, true, size[0], size[1])
 		golden(t, "details-half-lost"+at, picture(press(lost, "enter")))
 	}

@@ -222,6 +222,6 @@ func Runs() map[string]*Stream {
 	return map[string]*Stream{
 		"classic": Classic(), "half-lost": HalfLost(), "silence": Silence(), "hosts": Hosts(), "no-such-name": NoSuchName(),
 		"hostile": Hostile(), "many-domains": ManyDomains(), "long-names": LongNames(), "wide": Wide(),
-		"in-progress": InProgress(), "several": Several(), "empty": {},
+		"in-progress": InProgress(), "libcs": Libcs(), "several": Several(), "empty": {},
 	}
 }

@@ -59,6 +59,19 @@ func (s *Stream) Begin(id, host string) *Stream {
 		Variant: probe.VariantNow, Libc: probe.Glibc, Source: probe.Measured, StartedAt: Start}})
 }
 
+// Through begins a resolution by a libc; any but the first is there to be compared with that.
+func (s *Stream) Through(id, host string, libc probe.Libc, version string) *Stream {
+	s.Begin(id, host)
+	b := s.Events[len(s.Events)-1].Begin
+	b.Libc, b.LibcVersion = libc, version
+	for _, ev := range s.Events[:len(s.Events)-1] {
+		if ev.Kind == probe.KindBegin {
+			b.Purpose = probe.PurposeCompare
+		}
+	}
+	return s
+}
+
 // Attempt opens attempt n; index is that of the search domain, -1 for the host as it is.
 func (s *Stream) Attempt(at float64, n int, name string, index int) *Stream {
 	origin := probe.OriginSearch
