@@ -186,8 +186,9 @@ const (
 	slackShare = 1000
 	minSlack   = 50 * time.Microsecond
 	maxSlack   = 100 * time.Millisecond
-	// wakeUp is the time from the timer to the next look at the clock.
-	wakeUp = 100 * time.Microsecond
+	// wakeUp is the time from the timer to the next look at the clock. It is that of the recordings with nine rounds in a second;
+	// on a busy machine it is several times as long.
+	wakeUp = 350 * time.Microsecond
 )
 
 // poll waits for the next event for as long as poll(2) would with this timeout. Real networks are late by themselves, modelled ones are
