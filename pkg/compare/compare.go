@@ -192,7 +192,10 @@ func manner(a, b side) (i int, what string) {
 		}
 		dx, dy := messages(x), messages(y)
 		late := apart(x.Duration, y.Duration)
+		sx, sy := asked(x), asked(y)
 		switch {
+		case len(sx) > 0 && len(sy) > 0 && !slices.Contains(sy, sx[0]):
+			return i, fmt.Sprintf("attempt %d: %s asks %s first, %s asks %s", i+1, a.name(), sx[0], b.name(), sy[0])
 		case dx != dy && late:
 			return i, fmt.Sprintf("attempt %d: %s sends %s in %s, %s sends %s in %s", i+1, a.name(), dx, seconds(x.Duration), b.name(), dy, seconds(y.Duration))
 		case dx != dy:

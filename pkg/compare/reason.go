@@ -2,6 +2,7 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
@@ -18,7 +19,7 @@ var rules = []rule{
 	hostsFile, nothingSent,
 	noSearch, longLine, otherSearch, otherNdots, otherServers,
 	askedAgain, stops, leavesSearch,
-	noAAAA, overTCP, bothHalves, firstHalf, halfGone, truncated, allAtOnce,
+	rotates, noAAAA, overTCP, bothHalves, firstHalf, halfGone, truncated, allAtOnce,
 	contentWithHalf, wholeSilence, insists, lateReply,
 }
 
@@ -54,11 +55,13 @@ func otherReplies(x, y side, i int) string {
 }
 
 // asked lists the servers that an attempt sent to.
-func asked(a *probe.Attempt) map[string]bool {
-	servers := map[string]bool{}
+func asked(a *probe.Attempt) []string {
+	var servers []string
 	for _, typ := range []probe.QueryType{probe.TypeA, probe.TypeAAAA} {
 		for _, t := range sent(a, typ) {
-			servers[t.Server] = true
+			if !slices.Contains(servers, t.Server) {
+				servers = append(servers, t.Server)
+			}
 		}
 	}
 	return servers
@@ -72,7 +75,7 @@ func hostsFile(x, y side, _ int) string {
 }
 
 func nothingSent(x, y side, _ int) string {
-	if len(x.Attempts) > 0 || len(y.Attempts) == 0 || x.AnsweredBy == "hosts" || x.AnsweredBy == "literal" {
+	if x.TransmissionsSent > 0 || y.TransmissionsSent == 0 || x.AnsweredBy == "hosts" || x.AnsweredBy == "literal" {
 		return ""
 	}
 	switch {

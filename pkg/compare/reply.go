@@ -2,9 +2,19 @@ package compare
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 )
+
+// rotates: which server comes first is another one in every process or lookup.
+func rotates(x, y side, i int) string {
+	ax, ay := x.attempt(i), y.attempt(i)
+	if ax == nil || ay == nil || !x.conf.Rotate || len(asked(ax)) == 0 || slices.Contains(asked(ay), asked(ax)[0]) {
+		return ""
+	}
+	return fmt.Sprintf("rotate in resolv.conf: which server %s asks first changes from one lookup to the next", x.name())
+}
 
 // noAAAA: only some libcs know the option.
 func noAAAA(x, y side, i int) string {
