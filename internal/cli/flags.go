@@ -41,6 +41,8 @@ type asking struct {
 	// libc and libcVersion are empty when they are to be detected.
 	libc        probe.Libc
 	libcVersion string
+	// caller is who calls it, empty for a plain getaddrinfo.
+	caller string
 	// all asks for the other libcs beside the detected one.
 	all   bool
 	types []probe.QueryType
@@ -55,16 +57,22 @@ type asking struct {
 // ask returns the question for one host with the settings as they are.
 func (a asking) ask(host string) probe.Ask {
 	return probe.Ask{
-		Host: host, Libc: a.libc, LibcVersion: a.libcVersion, Types: a.types, AddrConfig: a.addrConfig, Timeout: probe.Millis(a.timeout),
+		Host: host, Libc: a.libc, LibcVersion: a.libcVersion, Caller: a.caller, Types: a.types, AddrConfig: a.addrConfig, Timeout: probe.Millis(a.timeout),
 	}
 }
 
 // followed returns ev with the resolver that the command line names in the place of the detected one.
 func (a asking) followed(ev probe.Event) probe.Event {
-	if ev.Kind != probe.KindResolver || ev.Resolver == nil || a.libc == "" {
+	if ev.Kind != probe.KindResolver || ev.Resolver == nil || a.libc == "" && a.caller == "" {
 		return ev
 	}
-	r := probe.Resolver{Libc: a.libc, Version: a.libcVersion, Source: probe.SourceFlag, Why: "named by --libc"}
+	if a.libc == "" {
+		called := *ev.Resolver
+		called.Caller = a.caller
+		ev.Resolver = &called
+		return ev
+	}
+	r := probe.Resolver{Libc: a.libc, Version: a.libcVersion, Caller: a.caller, Source: probe.SourceFlag, Why: "named by --libc"}
 	if r.Version == "" && ev.Resolver.Libc == a.libc {
 		r.Version, r.Build = ev.Resolver.Version, ev.Resolver.Build
 	}
@@ -87,7 +95,7 @@ func (f *askFlags) complete(hosts []string) (asking, error) {
 	if err != nil {
 		return a, err
 	}
-	a.libc, a.libcVersion, a.all = choice.libc, version, choice.word == libcAll
+	a.libc, a.libcVersion, a.caller, a.all = choice.libc, version, choice.caller, choice.word == libcAll
 	if a.types, err = parseTypes(f.types); err != nil {
 		return a, err
 	}

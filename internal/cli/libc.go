@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/caller"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/engine"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 )
@@ -25,13 +26,15 @@ type libcChoice struct {
 	libc probe.Libc
 	// version is an example of a version that can follow the word, behind "-" or ":"; empty where none can.
 	version string
+	// caller is who calls it, empty for a plain getaddrinfo. Its libc is the one that it brings along, empty for that of the target.
+	caller string
 	// what says whose resolver that is.
 	what string
 }
 
 // libcChoices lists the words of --libc in the order of help, with auto first. Those whose resolver cannot be followed are left out.
 func libcChoices() []libcChoice {
-	return slices.DeleteFunc([]libcChoice{
+	list := slices.DeleteFunc([]libcChoice{
 		{word: libcAuto, what: "the one that the target has"},
 		{word: string(probe.Glibc), libc: probe.Glibc, version: "2.36", what: "glibc's getaddrinfo (Debian, Ubuntu, Red Hat)"},
 		{word: string(probe.Musl), libc: probe.Musl, version: "1.2.5", what: "musl's getaddrinfo (Alpine)"},
@@ -39,6 +42,10 @@ func libcChoices() []libcChoice {
 		{word: string(probe.CAres), libc: probe.CAres, version: "1.34", what: "c-ares (Envoy, some builds of curl)"},
 		{word: libcAll, what: "each of them, side by side"},
 	}, func(c libcChoice) bool { return c.libc != "" && !engine.Supported(c.libc) })
+	for _, c := range caller.All() {
+		list = append(list, libcChoice{word: c.Word, libc: c.Libc, caller: c.Word, what: c.What})
+	}
+	return list
 }
 
 // libcWords lists the words of --libc.

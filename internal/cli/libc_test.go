@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/engine"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 )
 
 func TestEveryLibcChoiceIsTaken(t *testing.T) {
@@ -13,7 +14,7 @@ func TestEveryLibcChoiceIsTaken(t *testing.T) {
 		if err != nil || got.word != c.word || version != "" {
 			t.Errorf("--libc %s: %+v %q %v", c.word, got, version, err)
 		}
-		if c.libc != "" && !engine.Supported(c.libc) {
+		if c.libc != "" && c.caller == "" && !engine.Supported(c.libc) {
 			t.Errorf("--libc %s is offered but cannot be followed", c.word)
 		}
 		if c.version == "" {
@@ -37,5 +38,26 @@ func TestLibcCompletionOffersEveryChoice(t *testing.T) {
 				t.Errorf("%v does not offer %s:\n%s", args, c.word, out)
 			}
 		}
+	}
+}
+
+func TestCallersAreAsked(t *testing.T) {
+	for word, libc := range map[string]probe.Libc{"jvm": "", "node-resolve": probe.CAres, "grpc-go": probe.Go, "getent": probe.Glibc} {
+		f := askFlags{libc: word, types: []string{"A", "AAAA"}}
+		a, err := f.complete([]string{"x"})
+		if ask := a.ask("x"); err != nil || ask.Caller != word || ask.Libc != libc {
+			t.Errorf("--libc %s: %+v, %v", word, ask, err)
+		}
+		detected := probe.Resolver{Libc: probe.Musl, Version: "1.2.5"}
+		shown := a.followed(probe.Event{Kind: probe.KindResolver, Resolver: &detected}).Resolver
+		if libc == "" {
+			libc = probe.Musl
+		}
+		if shown.Caller != word || shown.Libc != libc || detected.Caller != "" || chosen(a, detected).Caller != word {
+			t.Errorf("--libc %s is shown as %+v", word, shown)
+		}
+	}
+	if _, _, err := parseLibc("jvm-17"); err == nil {
+		t.Error("a caller takes a version")
 	}
 }

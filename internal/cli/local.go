@@ -99,12 +99,15 @@ func (m machine) source(a asking) source {
 // chosen returns the libc to follow: what the flags say, else what was detected, else what stands in for one that cannot be
 // followed.
 func chosen(a asking, detected probe.Resolver) probe.Resolver {
+	detected.Caller = a.caller
 	switch {
 	case a.libc == "":
-		return engine.Fallback(detected)
+		r := engine.Fallback(detected)
+		r.Caller = a.caller
+		return r
 	case a.libc == detected.Libc && a.libcVersion == "":
 		detected.Source, detected.Why = probe.SourceFlag, "--libc says so; the version was detected: "+detected.Why
 		return detected
 	}
-	return probe.Resolver{Libc: a.libc, Version: a.libcVersion, Source: probe.SourceFlag, Why: "--libc says so"}
+	return probe.Resolver{Libc: a.libc, Version: a.libcVersion, Caller: a.caller, Source: probe.SourceFlag, Why: "--libc says so"}
 }

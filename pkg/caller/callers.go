@@ -77,7 +77,7 @@ var callers = []Caller{
 			{Documented, "the TXT query goes through the search list, too", grpcGo},
 			{Documented, "a lookup is given up after 10 s in all; there is no TXT query after one that failed for now", grpcGo},
 		},
-		Missing: []string{"resolving again, at most every 30 s"},
+		Missing: []string{"a program with cgo that leaves lookups to libc", "resolving again, at most every 30 s"},
 	},
 	{
 		Word: "grpc-go-grpclb", What: "the resolver dns of gRPC-Go with the balancer grpclb linked in", Libc: probe.Go, Search: true, Within: 10 * time.Second,
@@ -88,7 +88,7 @@ var callers = []Caller{
 		Statements: []Statement{
 			{Documented, "SRV of _grpclb._tcp. and the host before everything else, through the search list, too; then as grpc-go", grpcGo},
 		},
-		Missing: []string{"the addresses of the balancers that an SRV answer names", "resolving again, at most every 30 s"},
+		Missing: []string{"the addresses of the balancers that an SRV answer names", "a program with cgo that leaves lookups to libc", "resolving again, at most every 30 s"},
 	},
 	{
 		Word: "nginx", What: "nginx looking up a host of its configuration when it starts", AddrConfig: true, Steps: both, Search: true,

@@ -67,9 +67,6 @@ func (e *Engine) base(c *caller.Caller, ask probe.Ask, sys resolver.System, requ
 	plain := ask
 	plain.Caller = ""
 	switch cgo := e.Resolver.Cgo; {
-	case c.Libc == probe.Go && cgo != nil && ask.LibcVersion == "":
-		// Such a program chooses for every lookup of addresses.
-		plain.Libc = ""
 	case c.Libc != "":
 		plain.Libc = c.Libc
 	case ask.Libc != "":

@@ -58,6 +58,11 @@ func queryOf(a *probe.Attempt, t probe.QueryType) *probe.Query {
 // cellOf says what the query of one type of an attempt came to.
 func cellOf(a *probe.Attempt, t probe.QueryType, ended bool, g Glyphs) cell {
 	q := queryOf(a, t)
+	if q == nil && t == probe.TypeA {
+		if c, ok := recordCell(a, ended, g); ok {
+			return c
+		}
+	}
 	if q == nil {
 		switch {
 		case a.Outcome == probe.Unsent:
@@ -68,6 +73,23 @@ func cellOf(a *probe.Attempt, t probe.QueryType, ended bool, g Glyphs) cell {
 		return cell{sign: g.None, text: "not asked", tone: Faint}
 	}
 	return result(q, ended || a.Outcome != "", g)
+}
+
+// recordCell is what a query for other records than addresses came to, in the place of the A query that such an attempt has not.
+func recordCell(a *probe.Attempt, ended bool, g Glyphs) (cell, bool) {
+	for _, t := range []probe.QueryType{probe.TypeTXT, probe.TypeSRV} {
+		q := queryOf(a, t)
+		if q == nil {
+			continue
+		}
+		c := result(q, ended || a.Outcome != "", g)
+		if a.Outcome == probe.OK {
+			c = cell{sign: g.OK, text: "found", tone: Good}
+		}
+		c.text = string(t) + " " + c.text
+		return c, true
+	}
+	return cell{}, false
 }
 
 func result(q *probe.Query, ended bool, g Glyphs) cell {

@@ -120,6 +120,14 @@ func libcName(r probe.Resolver) string {
 	if r.Version != "" {
 		name += " " + strings.TrimPrefix(r.Version, "go")
 	}
+	switch {
+	case r.Caller == "":
+	case slices.Contains([]probe.Libc{probe.Glibc, probe.Musl, probe.Go, probe.CAres}, r.Libc):
+		name = r.Caller + " over " + name
+	default:
+		// A tool that calls no libc.
+		name = r.Caller
+	}
 	return name
 }
 
