@@ -4,3 +4,5 @@
 // Every statement is marked: observed by running the program, or documented (its source or its manual says so). What is neither
 // is not in here.
 package caller
+
+//go:generate go test . -run TestCallersPageIsCurrent -update-docs
