@@ -17,10 +17,11 @@ type rule func(x, y side, i int) string
 var rules = []rule{
 	otherReplies,
 	hostsFile, nothingSent,
-	noSearch, longLine, otherSearch, otherNdots, otherServers,
+	noSearch, rootDomain, longLine, otherSearch, otherNdots, otherServers,
 	askedAgain, stops, leavesSearch,
 	rotates, noAAAA, overTCP, bothHalves, firstHalf, halfGone, truncated, allAtOnce,
 	contentWithHalf, wholeSilence, insists, lateReply,
+	cutReply, tooSlow, otherWait,
 }
 
 // reason returns why two sides part at attempt i, empty when no reason fits.
@@ -105,6 +106,15 @@ func noSearch(x, y side, i int) string {
 	}
 	return fmt.Sprintf("musl never searches once the name has ndots dots (%s, ndots is %d): it tries the name itself and nothing else; %s goes on with the search list",
 		counted(dots, "dot"), x.conf.Ndots, y.name())
+}
+
+// rootDomain: musl before 1.2.4 puts a name with two dots at its end into a message that is not well-formed.
+func rootDomain(x, y side, i int) string {
+	ax := x.attempt(i)
+	if x.Libc != probe.Musl || ax == nil || !strings.HasSuffix(ax.Name, "..") || !otherNames(x, y, i) {
+		return ""
+	}
+	return "for the search domain \".\" musl before 1.2.4 sends a malformed name; " + y.name() + " does not"
 }
 
 func counted(n int, what string) string {

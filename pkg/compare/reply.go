@@ -313,6 +313,62 @@ func insists(x, y side, i int) string {
 	return ""
 }
 
+// cutReply: without EDNS a server cuts its replies at 512 bytes (RFC 1035 section 2.3.4).
+func cutReply(x, y side, i int) string {
+	ax, ay := x.attempt(i), y.attempt(i)
+	if ax == nil || ay == nil || !hasTC(ax) || hasTC(ay) || x.conf.EDNS0 || x.Libc != probe.Glibc && x.Libc != probe.Musl || y.Libc != probe.Go && y.Libc != probe.CAres {
+		return ""
+	}
+	return fmt.Sprintf("%s asks without EDNS, so the server cuts its reply at 512 bytes and TCP is needed for the rest; %s has room for 1232 bytes", x.name(), y.name())
+}
+
+// firstWait is how long the first query of a type waited in vain before the next one or the end, 0 when it was answered.
+func firstWait(a *probe.Attempt, typ probe.QueryType) probe.Millis {
+	list := sent(a, typ)
+	switch {
+	case len(list) == 0 || list[0].Reply != probe.ReplyLost:
+		return 0
+	case len(list) > 1:
+		return list[1].Sent - list[0].Sent
+	}
+	return a.Start + a.Duration - list[0].Sent
+}
+
+// tooSlow: a reply that one side waits for comes after the other has given up.
+func tooSlow(x, y side, i int) string {
+	ax, ay := x.attempt(i), y.attempt(i)
+	if ax == nil || ay == nil || worse(ax.Outcome) != probe.Fail || worse(ay.Outcome) == probe.Fail {
+		return ""
+	}
+	for _, typ := range []probe.QueryType{probe.TypeA, probe.TypeAAAA} {
+		wait, list := firstWait(ax, typ), sent(ay, typ)
+		if wait == 0 || len(list) == 0 || list[0].Received == nil || *list[0].Received-list[0].Sent <= wait {
+			continue
+		}
+		learns := ""
+		if x.Libc == probe.CAres {
+			learns = ", which it learns from how fast earlier replies came"
+		}
+		return fmt.Sprintf("the reply takes %s: %s waits %s at first%s; %s waits long enough", seconds(*list[0].Received-list[0].Sent), x.name(), seconds(wait), learns, y.name())
+	}
+	return ""
+}
+
+// otherWait: the first query is lost on both sides, and they wait for it in their own way.
+func otherWait(x, y side, i int) string {
+	ax, ay := x.attempt(i), y.attempt(i)
+	if ax == nil || ay == nil {
+		return ""
+	}
+	for _, typ := range []probe.QueryType{probe.TypeA, probe.TypeAAAA} {
+		wx, wy := firstWait(ax, typ), firstWait(ay, typ)
+		if wx > 0 && wy > 0 && apart(wx, wy) {
+			return fmt.Sprintf("the first %s query is lost: %s waits %s for it, %s waits %s", typ, x.name(), seconds(wx), y.name(), seconds(wy))
+		}
+	}
+	return ""
+}
+
 // lateReply: glibc keeps the socket and the ids of a query over its tries, so a reply to the first one still counts; Go opens a new
 // socket for every try.
 func lateReply(x, y side, i int) string {
