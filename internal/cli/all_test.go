@@ -154,3 +154,61 @@ func TestServicesExistInTheClusterUnlessSaidOtherwise(t *testing.T) {
 		t.Errorf("--exists names another: %+v", r)
 	}
 }
+
+func TestEveryLibcInAPod(t *testing.T) {
+	k, _ := fakeCluster(t)
+	run, _, err := throughLibc(t, k, "all", "api.stripe.com")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if r := run.Resolutions[0]; r.Libc != probe.Glibc || r.Purpose.OrAsked() != probe.PurposeAsked {
+		t.Errorf("the first resolution: %+v", r)
+	}
+	compared := map[probe.Libc]bool{}
+	for _, r := range run.Resolutions {
+		if r.Purpose == probe.PurposeCompare {
+			compared[r.Libc] = true
+		}
+	}
+	if len(compared) != 3 || compared[probe.Glibc] || len(libcsOf(t, run)) != 4 {
+		t.Errorf("the agent was asked for %v", compared)
+	}
+}
+
+func TestComparedLibcsHaveTheVersionsThatAreKnown(t *testing.T) {
+	a := asking{hosts: []string{"x"}, all: true}
+	cgo := probe.Resolver{Libc: probe.Go, Version: "1.22", Cgo: &probe.CgoProgram{GoVersion: "1.22.5", Libc: probe.Resolver{Libc: probe.Musl, Version: "1.2.4", Build: "1.2.4-r2"}}}
+	versions := map[probe.Libc]string{}
+	for _, r := range a.compared(cgo) {
+		versions[r.Libc] = r.Version
+	}
+	if versions[probe.Go] != "1.22.5" || versions[probe.Musl] != "1.2.4-r2" || versions[probe.Glibc] != "" {
+		t.Errorf("%v", versions)
+	}
+	if (asking{}).compared(cgo) != nil {
+		t.Error("libcs are compared that nobody asked for")
+	}
+}
+
+func TestLocalSendsThePacketsOfEveryLibc(t *testing.T) {
+	m, server := loopback(t, "nameserver 127.0.0.53\nsearch a.test b.test\noptions ndots:1\n")
+	run, err := collect(t.Context(), m.source(asking{hosts: []string{"no.such"}, all: true, bare: true}), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	sent := 0
+	for _, l := range libcsOf(t, run) {
+		sent += l.TransmissionsSent
+		if l.Outcome != probe.NXDomain || (l.Attempts == 1) != (l.Libc == probe.Musl) || l.Attempts > 3 {
+			t.Errorf("%+v", l)
+		}
+	}
+	if got := len(server.Journal()); got != sent || sent != 3*6+2 {
+		t.Errorf("the server saw %d messages, the resolutions tell of %d", got, sent)
+	}
+	for _, r := range run.Resolutions {
+		if r.Source != probe.Measured {
+			t.Errorf("%s is %s", r.Libc, r.Source)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -110,7 +111,9 @@ func (answers) Resolve(_ context.Context, id string, ask probe.Ask, emit func(pr
 	if strings.HasPrefix(ask.Host, "no") {
 		outcome = probe.NXDomain
 	}
-	emit(probe.Event{Kind: probe.KindBegin, Resolution: id, Begin: &probe.Begin{Host: ask.Host, Variant: ask.Variant.Label(), Libc: probe.Glibc}})
+	emit(probe.Event{Kind: probe.KindBegin, Resolution: id, Begin: &probe.Begin{
+		Host: ask.Host, Variant: ask.Variant.Label(), Libc: cmp.Or(ask.Libc, probe.Glibc), LibcVersion: cmp.Or(ask.LibcVersion, "2.36"), Purpose: ask.Purpose,
+	}})
 	emit(probe.Event{Kind: probe.KindEnded, Resolution: id, Ended: &probe.Ended{Outcome: outcome, Addresses: []string{"203.0.113.7"}, AnsweredBy: "dns"}})
 	return nil
 }
@@ -172,9 +175,15 @@ func fakeCluster(t *testing.T, objects ...runtime.Object) (kube, *fake.Clientset
 // inPod runs a host in the fake cluster's Deployment and returns the folded run.
 func inPod(t *testing.T, k kube, args ...string) (probe.Run, string, error) {
 	t.Helper()
+	return throughLibc(t, k, "auto", args...)
+}
+
+// throughLibc is inPod with a value of --libc.
+func throughLibc(t *testing.T, k kube, libc string, args ...string) (probe.Run, string, error) {
+	t.Helper()
 	streams, _, out, errOut := genericiooptions.NewTestIOStreams()
 	var f runFlags
-	f.image, f.keep, f.ask.libc, f.ask.types, f.output.format = "agent:1", time.Minute, "auto", []string{"A", "AAAA"}, formatJSON
+	f.image, f.keep, f.ask.libc, f.ask.types, f.output.format = "agent:1", time.Minute, libc, []string{"A", "AAAA"}, formatJSON
 	o, err := f.complete(streams, append([]string{"deploy/payments"}, args...))
 	if err != nil {
 		t.Fatal(err)
