@@ -27,6 +27,10 @@ func decodeQuery(wire []byte) resolver.Query {
 		q.Type = probe.TypeA
 	case dns.TypeAAAA:
 		q.Type = probe.TypeAAAA
+	case dns.TypeSRV:
+		q.Type = probe.TypeSRV
+	case dns.TypeTXT:
+		q.Type = probe.TypeTXT
 	default:
 		return raw
 	}

@@ -106,6 +106,7 @@ func newView(in Input) *view {
 			// What another libc does says nothing about the application.
 			continue
 		}
+		r = addressesOnly(r)
 		v.all = append(v.all, r)
 		if !asTheyAre(r) || seen[r.Host] || len(wanted) > 0 && !wanted[r.Host] {
 			continue

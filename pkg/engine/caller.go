@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/tool"
 )
 
-// nodeTries is what Node sets ARES_OPT_TRIES to (lib/internal/dns/utils.js, defaultTries).
+// nodeTries is what Node sets ARES_OPT_TRIES to, as its packets show.
 const nodeTries = 4
 
 // emulated returns what follow does, for an ask that names a caller.
