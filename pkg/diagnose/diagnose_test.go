@@ -180,3 +180,14 @@ func TestOnlyWhatSomebodyAskedForIsJudged(t *testing.T) {
 		t.Errorf("found %q", got)
 	}
 }
+
+func TestAnotherLibcIsNoEvidence(t *testing.T) {
+	alone := Diagnose(input(kubernetes(5), classic()))
+	in := input(kubernetes(5), classic(), nowhere())
+	other := &in.Run.Resolutions[len(in.Run.Resolutions)-1]
+	other.Host, other.Libc, other.Purpose = in.Run.Resolutions[0].Host, probe.Musl, probe.PurposeCompare
+	in.Hosts = []string{other.Host}
+	if diff := cmp.Diff(alone, Diagnose(in)); diff != "" {
+		t.Errorf("what musl saw changes the verdicts on glibc (-without +with):\n%s", diff)
+	}
+}
