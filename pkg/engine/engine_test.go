@@ -246,6 +246,8 @@ func TestResolveLetsAGoProgramWithCgoChooseAnew(t *testing.T) {
 		// Go knows no-aaaa as little as a typing error: libc it is, which does know it.
 		{probe.Ask{Host: "api.stripe.com", Variant: probe.Variant{Options: []string{"no-aaaa"}}}, probe.Glibc, 5},
 		{probe.Ask{Host: "api.stripe.com", Variant: probe.Variant{Options: []string{"no-aaaa"}}, Libc: probe.Go}, probe.Go, 10},
+		// Go asks libc for IPv4 addresses, too, when it wants IPv6.
+		{probe.Ask{Host: "api.stripe.com.", Types: []probe.QueryType{probe.TypeAAAA}, Variant: probe.Variant{Options: []string{"inet6"}}}, probe.Glibc, 2},
 		{probe.Ask{Host: "100%"}, probe.Glibc, 0},
 	} {
 		r := resolve(t, e, c.ask)

@@ -118,7 +118,7 @@ func chosen(c *probe.CgoProgram, sys resolver.System, request resolver.Request) 
 	if r.Libc == probe.Go {
 		return r.Libc, r.Version, golang.NewCgo(r.Version, sys), request, nil
 	}
-	request.CanonName, request.V4Mapped, request.AddrConfig = true, true, false
+	request.CanonName, request.V4Mapped, request.All, request.AddrConfig = true, true, true, false
 	res, err := newResolver(r.Libc, fullVersion(r), sys)
 	return r.Libc, fullVersion(r), res, request, err
 }

@@ -27,6 +27,8 @@ type Request struct {
 	CanonName bool
 	// V4Mapped is AI_V4MAPPED.
 	V4Mapped bool
+	// All is AI_ALL: with V4Mapped, IPv4 addresses come beside IPv6 ones, too.
+	All bool
 	// IDN is AI_IDN. Names outside of ASCII then fail in the C locale, the one containers have.
 	IDN bool
 	// Record is set for a lookup of these records instead of addresses (Go's LookupTXT and LookupSRV); only Go's resolver has it. Host

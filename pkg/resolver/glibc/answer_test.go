@@ -156,3 +156,9 @@ func TestMappedAddressesOfTheServer(t *testing.T) {
 	newModel(t, observedBuild, settings(ns1), "* - - - - aaaa:::ffff:192.0.2.1 aaaa:2001:db8::1").want(mapped, "AAAA x. 2; ok 2001:db8::1")
 	newModel(t, observedBuild, settings(ns1), "* - - - - aaaa:::ffff:192.0.2.1").want(mapped, "AAAA x. 2; EAI_NONAME")
 }
+
+// TestMappedAddressesBesideOthers is AI_ALL, which Go sets when it leaves a lookup to glibc.
+func TestMappedAddressesBesideOthers(t *testing.T) {
+	all := resolver.Request{Host: "x.", Family: "inet6", V4Mapped: true, All: true}
+	newModel(t, observedBuild, settings(ns1), "* - - - - a:192.0.2.1 aaaa:2001:db8::1").want(all, "AAAA x. 2; A x. 2; ok 2001:db8::1 ::ffff:192.0.2.1")
+}

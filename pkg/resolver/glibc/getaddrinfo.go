@@ -101,7 +101,7 @@ func (c *call) narrow() bool {
 
 // dropMapped follows generate_addrinfo: mapped addresses go when there is a real IPv6 one.
 func (c *call) dropMapped() {
-	if !c.gotIPv6 {
+	if !c.gotIPv6 || c.req.All {
 		return
 	}
 	var kept []netip.Addr

@@ -160,7 +160,7 @@ func (c *call) single(m module, name string, noData6 lack) (st status, noData, l
 		lack6, status6 = noData, st
 		c.gotIPv6 = st == success
 	}
-	if c.req.Family == resolver.Inet || c.req.V4Mapped && !c.gotIPv6 {
+	if c.req.Family == resolver.Inet || c.req.V4Mapped && (c.req.All || !c.gotIPv6) {
 		if st, noData, code, err = c.hosts(m, name, inet); err != nil || code != eaiOK {
 			return st, noData, lack6, code, err
 		}

@@ -3,6 +3,7 @@ package golang
 import (
 	"net/netip"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
@@ -24,7 +25,7 @@ func (c *call) lookup() error {
 		c.failure = notFound(probe.NXDomain)
 		return nil
 	}
-	if addr, err := netip.ParseAddr(c.req.Host); err == nil {
+	if addr, err := c.literal(); err == nil {
 		// net.IP knows no difference between an IPv4 address and a mapped one.
 		c.addresses, c.answeredBy = []netip.Addr{addr.Unmap()}, byLiteral
 	} else if err := c.names(); err != nil || c.failure != nil {
@@ -42,6 +43,15 @@ func (c *call) records() error {
 		return nil
 	}
 	return c.dns()
+}
+
+// literal reads the host as an address. Before 1.21 an empty zone passed (parseIPv6Zone).
+func (c *call) literal() (netip.Addr, error) {
+	host := c.req.Host
+	if bare, empty := strings.CutSuffix(host, "%"); empty && !c.r.feat.zoneNotEmpty && strings.Contains(bare, ":") {
+		host = bare
+	}
+	return netip.ParseAddr(host)
 }
 
 // narrow drops addresses of the other family; only then an empty list is an error.

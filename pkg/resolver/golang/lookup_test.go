@@ -57,6 +57,8 @@ func TestLookup(t *testing.T) {
 		{"not a domain name", "", k8s, "fo o.bar", nil, "", "nxdomain (no such host)"},
 		{"numbers only", "", k8s, "123.456", nil, "", "nxdomain (no such host)"},
 		{"a literal", "", k8s, "fe80::1%eth0", nil, "", "ok fe80::1%eth0"},
+		{"an empty zone", "", k8s, "::1%", nil, "", "nxdomain (no such host)"},
+		{"an empty zone before 1.21", "1.20", k8s, "::1%", nil, "", "ok ::1"},
 		{"a mapped literal", "", k8s, "::ffff:192.0.2.1", nil, "", "ok 192.0.2.1"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -19,6 +19,8 @@ type features struct {
 	// ownOrder: a program that cannot use libc makes what it can of an unusual nsswitch.conf or resolv.conf; before, whatever
 	// would have gone to libc was looked for in files, then in DNS (1.21).
 	ownOrder bool
+	// zoneNotEmpty: "::1%" is no address (1.21).
+	zoneNotEmpty bool
 	// ednsSetting: GODEBUG=netedns0=0 works (1.21.12, 1.22.5, 1.23).
 	ednsSetting bool
 	// extendedRcode: the bits of the OPT record belong to the rcode (1.22).
@@ -44,7 +46,7 @@ type delta struct {
 var deltas = []delta{
 	{19, func(f *features) { f.edns = true }},
 	{20, func(f *features) { f.nssReload, f.canonicalHosts = true, true }},
-	{21, func(f *features) { f.ownOrder = true }},
+	{21, func(f *features) { f.ownOrder, f.zoneNotEmpty = true, true }},
 	{22, func(f *features) { f.onionPerName, f.extendedRcode = true, true }},
 	{23, func(f *features) { f.localIsGo, f.truncatedTCP, f.extraNotLame, f.ednsSetting = true, true, true, true }},
 }
