@@ -39,7 +39,8 @@ var goTexts = []string{
 	"no answer from DNS server", "connection refused", "connection reset by peer", "no route to host", "network is unreachable",
 	"connection timed out", "EOF", "no suitable address found", "cannot marshal DNS message", "invalid argument",
 	"cannot assign requested address", "unexpected EOF", "broken pipe", "address family not supported by protocol",
-	"insufficient data for calculated length type",
+	"insufficient data for calculated length type", "Temporary failure in name resolution",
+	"Address family for hostname not supported", "Non-recoverable failure in name resolution",
 }
 
 // GoTurns is a reason for leaving out a case with Go.
@@ -61,6 +62,9 @@ func goDisturbances(c *Case, l Library) (all []disturbance, reason string) {
 	sys := resolver.System{ResolvConf: c.ResolvConf, NoResolvConf: c.NoResolvConf, Hostname: c.Hostname}
 	if conf := l.process(sys).Config(); conf.Rotate && len(conf.Nameservers) > 1 {
 		return nil, GoTurns
+	}
+	if reason := cgoByChance(c, l); reason != "" {
+		return nil, reason
 	}
 	all = []disturbance{{lateTimers: 90 * time.Millisecond}}
 	for _, later := range []probe.QueryType{probe.TypeA, probe.TypeAAAA} {

@@ -18,6 +18,7 @@ import (
 var (
 	flagGo       = flag.String("go", "go", "the go command whose package net is the real one")
 	flagGoRandom = flag.Int("go-random", 200, "random cases with Go")
+	flagCgo      = flag.Int("cgo-random", 100, "random cases with Go and cgo")
 )
 
 // goExcluded are the recorded scenarios that are not run with the real Go here, and why.
@@ -28,7 +29,8 @@ var goExcluded = map[string]string{
 	"T16d": "it waits for 99 s",
 }
 
-func goBench(t *testing.T) *Bench {
+// goBench is for Go without cgo, or with it and the glibc of this version.
+func goBench(t *testing.T, libc string) *Bench {
 	t.Helper()
 	err := CannotRun()
 	if err == nil {
@@ -40,7 +42,7 @@ func goBench(t *testing.T) *Bench {
 		}
 		t.Skipf("%s cannot run here: %v", t.Name(), err)
 	}
-	b, err := NewGoBench(t.Context(), t.TempDir(), *flagParallel, *flagGo)
+	b, err := NewGoBench(t.Context(), t.TempDir(), *flagParallel, *flagGo, libc)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -49,10 +51,20 @@ func goBench(t *testing.T) *Bench {
 }
 
 func TestGo(t *testing.T) {
-	b := goBench(t)
+	b := goBench(t, "")
 	excluded := map[string]int{}
-	fixed := goFixedCases(t, b, excluded)
-	random, left := randomCases(t, b.Library, *flagGoRandom)
+	compareGo(t, b, goFixedCases(t, b, excluded), excluded, *flagGoRandom)
+}
+
+// TestGoWithCgo compares with a program that leaves some lookups to glibc: the packets tell which.
+func TestGoWithCgo(t *testing.T) {
+	libc := bench(t).Version
+	compareGo(t, goBench(t, libc), nil, map[string]int{}, *flagCgo)
+}
+
+func compareGo(t *testing.T, b *Bench, fixed []*ran, excluded map[string]int, want int) {
+	t.Helper()
+	random, left := randomCases(t, b.Library, want)
 	for reason, n := range left {
 		excluded[reason] += n
 	}

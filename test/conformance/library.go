@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolvconf"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/glibc"
-	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/golang"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/musl"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/simnet"
 )
@@ -32,7 +31,7 @@ func (l Library) process(sys resolver.System) process {
 	case probe.Musl:
 		return musl.New(l.Version, sys)
 	case probe.Go:
-		return goProcess{golang.New(l.Version, sys)}
+		return newGo(l, sys)
 	}
 	return glibc.New(l.Version, sys)
 }

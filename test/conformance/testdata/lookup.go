@@ -6,6 +6,8 @@
 // CODE is 0, or the place from 1 of the error's text in the list below. Of the flags, 4 and 6 ask for one family; Go has none of
 // the others. Addresses of both families are sorted: their order is that of two goroutines where they sort equal.
 //
+// It is kept to what Go 1.19 has, so that older releases can be compared with, too.
+//
 // With the single argument "version" it prints the version of Go.
 package main
 
@@ -16,7 +18,7 @@ import (
 	"net/netip"
 	"os"
 	"runtime"
-	"slices"
+	"sort"
 	"strconv"
 	"strings"
 	"time"
@@ -27,7 +29,8 @@ var texts = []string{
 	"no answer from DNS server", "connection refused", "connection reset by peer", "no route to host", "network is unreachable",
 	"connection timed out", "EOF", "no suitable address found", "cannot marshal DNS message", "invalid argument",
 	"cannot assign requested address", "unexpected EOF", "broken pipe", "address family not supported by protocol",
-	"insufficient data for calculated length type",
+	"insufficient data for calculated length type", "Temporary failure in name resolution",
+	"Address family for hostname not supported", "Non-recoverable failure in name resolution",
 }
 
 func main() {
@@ -64,8 +67,7 @@ func call(flags, name string) error {
 	end := time.Now()
 	code := 0
 	if err != nil {
-		code = 1 + slices.IndexFunc(texts, func(text string) bool { return err.Error() == text || strings.HasSuffix(err.Error(), ": "+text) })
-		if code == 0 {
+		if code = number(err.Error()); code == 0 {
 			return fmt.Errorf("look up %q: an error without a number: %w", name, err)
 		}
 	}
@@ -75,6 +77,15 @@ func call(flags, name string) error {
 	}
 	_, err = fmt.Println(line)
 	return err
+}
+
+func number(err string) int {
+	for i, text := range texts {
+		if err == text || strings.HasSuffix(err, ": "+text) {
+			return i + 1
+		}
+	}
+	return 0
 }
 
 func lookup(network, name string) ([]netip.Addr, error) {
@@ -92,6 +103,6 @@ func lookup(network, name string) ([]netip.Addr, error) {
 		a, _ := netip.AddrFromSlice(ip.IP)
 		addrs = append(addrs, a.Unmap().WithZone(ip.Zone))
 	}
-	slices.SortFunc(addrs, netip.Addr.Compare)
+	sort.Slice(addrs, func(i, j int) bool { return addrs[i].Less(addrs[j]) })
 	return addrs, err
 }
