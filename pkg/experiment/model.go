@@ -260,6 +260,9 @@ func records(answers []probe.Answer) ([]simnet.Action, bool) {
 			actions = append(actions, simnet.Action{Kind: simnet.ActA, Addr: addr})
 		case a.Type == "AAAA" && err == nil && addr.Is6() && addr.Zone() == "":
 			actions = append(actions, simnet.Action{Kind: simnet.ActAAAA, Addr: addr})
+		case a.Type == "TXT" || a.Type == "SRV":
+			// A World holds addresses only, and without the record a resolver would go on.
+			return nil, false
 		}
 	}
 	return actions, true

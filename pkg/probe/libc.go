@@ -33,6 +33,9 @@ type Resolver struct {
 	Why string `json:"why"`
 	// Caller names who calls the libc, and how ("jvm", "dig"; package caller has the list); empty for a plain getaddrinfo.
 	Caller string `json:"caller,omitempty"`
+	// Runtime is the caller that the target's program is by its name ("jvm", "node", "python"), whether or not it is followed; empty for
+	// others.
+	Runtime string `json:"runtime,omitempty"`
 	// Cgo is set for a Go program that can use Go's resolver and libc's and was told to use neither. It decides for every lookup,
 	// so what the fields above say holds for the settings as they were found.
 	Cgo *CgoProgram `json:"cgo,omitempty"`

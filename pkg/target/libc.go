@@ -41,7 +41,11 @@ func (p Place) processLibc(c Choice, root *Root, sys resolver.System) probe.Reso
 		return assumed("the program of " + c.who() + " cannot be read: " + reason(err))
 	}
 	mapped, _ := readFile(path.Join(dir, "maps"), maxMaps) // Where it is hidden, the usual places have to do.
-	return describe(c.who(), prog, findLibc(root, prog, mappedLibc(mapped)), sys)
+	r := describe(c.who(), prog, findLibc(root, prog, mappedLibc(mapped)), sys)
+	if name, err := os.Readlink(path.Join(dir, "exe")); err == nil && r.Libc != probe.Go && r.Cgo == nil {
+		r.Runtime = runtimeOf(name)
+	}
+	return r
 }
 
 // maxMaps bounds what is read of /proc/PID/maps. Libraries come early in it.

@@ -52,7 +52,7 @@ func TestTheTargetsOwnInputsAreRead(t *testing.T) {
 		}
 	}
 	want := probe.Resolver{
-		Libc: probe.Glibc, Version: "2.36", Build: "2.36-9+deb12u14", Source: probe.SourceDetected,
+		Libc: probe.Glibc, Version: "2.36", Build: "2.36-9+deb12u14", Source: probe.SourceDetected, Runtime: "jvm",
 		Why: "read from /usr/lib/x86_64-linux-gnu/libc.so.6, the libc of java (pid 1; pid 1 is the target container's)",
 	}
 	if diff := cmp.Diff(want, got.Resolver); diff != "" {
