@@ -4,10 +4,14 @@ package conformance
 
 import (
 	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"net/netip"
 	"os"
 	"os/exec"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -170,4 +174,30 @@ func goFixedCases(t *testing.T, b *Bench, excluded map[string]int) []*ran {
 		out = append(out, r)
 	}
 	return out
+}
+
+// TestGoTexts: both sides number errors alike.
+func TestGoTexts(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), "testdata/lookup.go", nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var texts []string
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || spec.Names[0].Name != "texts" {
+			return true
+		}
+		for _, e := range spec.Values[0].(*ast.CompositeLit).Elts {
+			text, err := strconv.Unquote(e.(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			texts = append(texts, text)
+		}
+		return false
+	})
+	if !slices.Equal(texts, goTexts) {
+		t.Errorf("the program has %q, ours are %q", texts, goTexts)
+	}
 }
