@@ -93,7 +93,8 @@ type Caller struct {
 	// Statements are what is known, and Missing what is known and not followed.
 	Statements []Statement
 	Missing    []string
-	// Refuse is why hosts of some kinds are not looked up: a kind that would need a guess is an error.
+	// RefuseLiterals and RefuseNonASCII say why addresses and hosts outside of ASCII are an error: following them would be a guess. Empty
+	// where they are followed.
 	RefuseLiterals, RefuseNonASCII string
 }
 

@@ -1,6 +1,7 @@
 package engine
 
 import (
+	"context"
 	"net/netip"
 	"slices"
 	"strings"
@@ -11,8 +12,6 @@ import (
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/simnet"
-
-	"context"
 )
 
 // server is the only one of most worlds below.
