@@ -280,7 +280,11 @@ var codes = map[string]int{
 
 // code is what the real side's program prints for a code of ours.
 func (l Library) code(name string) (code int, known bool) {
-	if l.Libc == probe.Go {
+	switch l.Libc {
+	case probe.CAres:
+		code, known = caresCodes[name]
+		return code, known
+	case probe.Go:
 		return goCode(name)
 	}
 	code, known = codes[name]

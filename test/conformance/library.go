@@ -17,6 +17,10 @@ import (
 type Library struct {
 	Libc    probe.Libc
 	Version string
+	// Dice seeds what our resolver draws by chance in a prediction; 0 leaves it to the network. Only c-ares's looks at it.
+	Dice uint64 `json:",omitempty"`
+	// Together makes replies of one moment be there together in a prediction. Only c-ares's resolver looks at it.
+	Together bool `json:",omitempty"`
 }
 
 // process is our resolver in the place of a process that runs with a library.
@@ -30,6 +34,8 @@ func (l Library) process(sys resolver.System) process {
 	switch l.Libc {
 	case probe.Musl:
 		return musl.New(l.Version, sys)
+	case probe.CAres:
+		return newCares(l, sys)
 	case probe.Go:
 		return newGo(l, sys)
 	}
@@ -118,6 +124,14 @@ func (l Library) disturbances(c *Case) (all []disturbance, reason string) {
 	if l.Libc == probe.Go {
 		more, reason := goDisturbances(c, l)
 		return append(all, more...), reason
+	}
+	if l.Libc == probe.CAres && l.Dice == 0 {
+		if reason := caresDisturbances(c, l); reason != "" {
+			return nil, reason
+		}
+	}
+	if l.Libc == probe.CAres {
+		all = append(all, caresStagger(c)...)
 	}
 	if l.Libc != probe.Musl {
 		return append(all, disturbance{lateTimers: 90 * time.Millisecond}), ""

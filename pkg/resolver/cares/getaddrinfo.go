@@ -58,17 +58,17 @@ func (c *call) getaddrinfo() {
 	c.nextLookup(connRefused)
 }
 
-// literal follows fake_addrinfo: an IPv4 address has four decimal parts. 1.18 with both families looks an IPv4 address up all the
-// same, since its try to read it as IPv6 wins; what was read stays among the results.
+// literal follows fake_addrinfo: an IPv4 address has four decimal parts, and is one for every family. 1.18 looks it up all the same
+// unless only IPv4 is asked for, since its try to read it as IPv6 wins; what was read stays among the results.
 func (c *call) literal(name string) bool {
 	addr, ok := resolvconf.CAresAddress(name)
 	switch {
 	case !ok || addr.Is4() && (strings.Count(name, ".") != 3 || strings.Trim(name, "0123456789.") != ""):
 		return false
-	case addr.Is4() && c.req.Family == resolver.Inet6, addr.Is6() && c.req.Family == resolver.Inet:
+	case addr.Is6() && c.req.Family == resolver.Inet:
 		return false
-	case addr.Is4() && c.req.Family == resolver.Unspec && c.r.feat.old:
-		c.note("c-ares before 1.20 looks an IPv4 address up as a name when both families are asked for")
+	case addr.Is4() && c.req.Family != resolver.Inet && c.r.feat.old:
+		c.note("c-ares before 1.20 looks an IPv4 address up as a name unless only IPv4 is asked for")
 		c.lookup.addrs = []netip.Addr{addr}
 		return false
 	}

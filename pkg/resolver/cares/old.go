@@ -103,7 +103,9 @@ func (o *old) skip(q *query, server int) {
 func (o *old) nextServer(q *query, now moment) {
 	// The product is an int of 32 bits.
 	most := int(int32(len(o.r.servers)) * int32(o.r.conf.Attempts))
-	for q.tries++; q.tries < most; q.tries++ {
+	// Once no server of a whole round will do, none will in thousands of millions of further ones.
+	last := min(most, q.tries+1+len(o.r.servers))
+	for q.tries++; q.tries < last; q.tries++ {
 		q.server = (q.server + 1) % len(o.r.servers)
 		s := o.r.servers[q.server]
 		if !s.broken && !q.skip[q.server] && (!q.tcp || q.generations[q.server] != s.generation) {
