@@ -79,6 +79,9 @@ func (c *call) names() error {
 	if (where == filesDNS || where == onlyFiles) && c.files() {
 		return nil
 	}
+	if where == onlyFiles && !c.r.feat.filesNotFound {
+		return nil
+	}
 	if where == onlyFiles || !isDomainName(c.req.Host) {
 		c.failure = notFound(probe.NXDomain)
 		return nil

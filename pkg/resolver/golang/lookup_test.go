@@ -164,6 +164,12 @@ func TestOrderOfSources(t *testing.T) {
 		sys.NSSwitch, sys.Hosts = &nsswitch, "10.0.0.1 only\n"
 		newModel(t, "", sys).want("only", want)
 	}
+	// Before 1.20 a name that is not in the only source was no error.
+	onlyFiles := "hosts: files\n"
+	without := settings("nameserver 127.0.0.2\n")
+	without.NSSwitch = &onlyFiles
+	newModel(t, "", without).want("x", "nxdomain (no such host)")
+	newModel(t, "1.19.8", without).want("x", "nodata")
 	// Before 1.21 what would have been libc's business was looked for in files, then in DNS.
 	nsswitch := "hosts: dns [!UNAVAIL=return] files\n"
 	sys := settings("nameserver 127.0.0.2\n")

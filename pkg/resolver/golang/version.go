@@ -16,6 +16,9 @@ type features struct {
 	nssReload bool
 	// canonicalHosts: the first name of a line of /etc/hosts is made a domain name, which fails when it is too long (1.20).
 	canonicalHosts bool
+	// filesNotFound: a name that is not in /etc/hosts is an error where that is all there is; before, it was neither an address nor
+	// an error (1.20).
+	filesNotFound bool
 	// ownOrder: a program that cannot use libc makes what it can of an unusual nsswitch.conf or resolv.conf; before, whatever
 	// would have gone to libc was looked for in files, then in DNS (1.21).
 	ownOrder bool
@@ -42,10 +45,11 @@ type delta struct {
 	set   func(*features)
 }
 
-// Sources: the package net of Go 1.19, 1.20, 1.21.13, 1.22.12, 1.23.12, 1.24.9 and 1.26.8, compared.
+// Sources: the package net of Go 1.19.8, 1.20, 1.21.13, 1.22.12, 1.23.12, 1.24.9 and 1.26.8, compared; all but 1.24 were run by
+// test/conformance, too. An empty host, for which LookupIP returned an invalid address before 1.20, is an error here.
 var deltas = []delta{
 	{19, func(f *features) { f.edns = true }},
-	{20, func(f *features) { f.nssReload, f.canonicalHosts = true, true }},
+	{20, func(f *features) { f.nssReload, f.canonicalHosts, f.filesNotFound = true, true, true }},
 	{21, func(f *features) { f.ownOrder, f.zoneNotEmpty = true, true }},
 	{22, func(f *features) { f.onionPerName, f.extendedRcode = true, true }},
 	{23, func(f *features) { f.localIsGo, f.truncatedTCP, f.extraNotLame, f.ednsSetting = true, true, true, true }},
