@@ -18,29 +18,35 @@ func TestLookup(t *testing.T) {
 		outcomes, result          string
 	}{
 		{
-			"row 1", "", k8s + "options ndots:5\n", "api.stripe.com", []string{"api.stripe.com - - - - " + both},
+			"row 1", "", k8s + "options ndots:5\n", "api.stripe.com",
+			[]string{"api.stripe.com - - - - " + both},
 			"api.stripe.com.shop.svc.cluster.local. nxdomain, api.stripe.com.svc.cluster.local. nxdomain, api.stripe.com.cluster.local. nxdomain, api.stripe.com. ok!",
 			"ok 192.0.2.1 2001:db8::1",
 		},
 		{
-			"row 6", "", k8s + "options ndots:5\n", "db-0.db.shop.svc.cluster.local", []string{"db-0.db.shop.svc.cluster.local - - - - a:10.0.0.1"},
+			"row 6", "", k8s + "options ndots:5\n", "db-0.db.shop.svc.cluster.local",
+			[]string{"db-0.db.shop.svc.cluster.local - - - - a:10.0.0.1"},
 			"db-0.db.shop.svc.cluster.local. ok!", "ok 10.0.0.1",
 		},
 		{"row 7", "", k8s + "options ndots:5\n", "payments", []string{"payments.shop.* - - - - " + both}, "payments.shop.svc.cluster.local. ok!", "ok 192.0.2.1 2001:db8::1"},
 		{
-			"the error for the name as it is", "", "nameserver 127.0.0.2\nsearch s\noptions attempts:1\n", "x", []string{"x.s - - - - servfail"},
+			"the error for the name as it is", "", "nameserver 127.0.0.2\nsearch s\noptions attempts:1\n", "x",
+			[]string{"x.s - - - - servfail"},
 			"x.s. servfail, x. nxdomain!", "nxdomain (no such host)",
 		},
 		{
-			"also when it comes first", "", "nameserver 127.0.0.2\nsearch s\noptions ndots:0 attempts:1\n", "x", []string{"x.s - - - - servfail"},
+			"also when it comes first", "", "nameserver 127.0.0.2\nsearch s\noptions ndots:0 attempts:1\n", "x",
+			[]string{"x.s - - - - servfail"},
 			"x. nxdomain!, x.s. servfail", "nxdomain (no such host)",
 		},
 		{
-			"of other names the first", "", "nameserver 127.0.0.2\nsearch s t\noptions attempts:1\n", "x.onion", []string{"x.onion.s - - - - servfail", "x.onion.t - - - - refused"},
+			"of other names the first", "", "nameserver 127.0.0.2\nsearch s t\noptions attempts:1\n", "x.onion",
+			[]string{"x.onion.s - - - - servfail", "x.onion.t - - - - refused"},
 			"x.onion.s. servfail!, x.onion.t. refused", "again (server misbehaving)",
 		},
 		{
-			"a failure says more than no data", "", "nameserver 127.0.0.2\noptions attempts:1\n", "x.", []string{"x A - - - servfail delay:10", "x AAAA - - - nodata"},
+			"a failure says more than no data", "", "nameserver 127.0.0.2\noptions attempts:1\n", "x.",
+			[]string{"x A - - - servfail delay:10", "x AAAA - - - nodata"},
 			"x. servfail!", "nodata (no such host) in 10ms",
 		},
 		{

@@ -37,28 +37,33 @@ func TestWalk(t *testing.T) {
 		{"lame everywhere", "", one, []string{"x - - - - lame"}, "A x. 2; AAAA x. 2; A x. 2; AAAA x. 2; again (lame referral)"},
 		{
 			"strange messages are passed over", "", one + "options timeout:1 attempts:1\n",
-			[]string{"x A - - - " + both + " badid", "x AAAA - - - " + both + " badquestion"}, "A x. 2; AAAA x. 2; again (i/o timeout) in 1s",
+			[]string{"x A - - - " + both + " badid", "x AAAA - - - " + both + " badquestion"},
+			"A x. 2; AAAA x. 2; again (i/o timeout) in 1s",
 		},
 		{"a bare header is no reply", "", one + "options timeout:1 attempts:1\n", []string{"x - - - - refused header"}, "A x. 2; AAAA x. 2; again (i/o timeout) in 1s"},
 		{
 			"each walks for itself", "", two + "options timeout:1\n",
-			[]string{"x A 2 - - drop", "x - - - - " + both}, "A x. 2; AAAA x. 2; A x. 3@1s; ok 2001:db8::1 192.0.2.1 in 1s",
+			[]string{"x A 2 - - drop", "x - - - - " + both},
+			"A x. 2; AAAA x. 2; A x. 3@1s; ok 2001:db8::1 192.0.2.1 in 1s",
 		},
 		{"nobody at the port", "", "nameserver 127.0.0.9\nnameserver 127.0.0.3\n", []string{"x - - - - " + both}, "A x. 9; AAAA x. 9; A x. 3; AAAA x. 3; ok 192.0.2.1 2001:db8::1"},
 		{
-			"single-request", "", one + "options single-request\n", []string{"x A - - - a:192.0.2.1 delay:10", "x AAAA - - - aaaa:2001:db8::1 delay:20"},
+			"single-request", "", one + "options single-request\n",
+			[]string{"x A - - - a:192.0.2.1 delay:10", "x AAAA - - - aaaa:2001:db8::1 delay:20"},
 			"A x. 2; AAAA x. 2@10ms; ok 192.0.2.1 2001:db8::1 in 30ms",
 		},
 		{"truncated", "", one, []string{"x A - udp - tc", "x - - - - " + both}, "A x. 2; AAAA x. 2; A x. 2/tcp; ok 2001:db8::1 192.0.2.1"},
 		{"truncated over tcp, too", "", one, []string{"x A - udp - tc", "x A - tcp - a:192.0.2.1 tc", "x - - - - " + both}, "A x. 2; AAAA x. 2; A x. 2/tcp; ok 2001:db8::1 192.0.2.1"},
 		{
-			"truncated over tcp before 1.23", "1.22.12", one + "options attempts:1\n", []string{"x - - udp - tc", "x - - tcp - a:192.0.2.1 tc"},
+			"truncated over tcp before 1.23", "1.22.12", one + "options attempts:1\n",
+			[]string{"x - - udp - tc", "x - - tcp - a:192.0.2.1 tc"},
 			"A x. 2; AAAA x. 2; A x. 2/tcp; AAAA x. 2/tcp; fail (no answer from DNS server)",
 		},
 		{"use-vc", "", one + "options use-vc\n", []string{"x - - - - " + both}, "A x. 2/tcp; AAAA x. 2/tcp; ok 192.0.2.1 2001:db8::1"},
 		{"tcp that stays silent", "", one + "options use-vc timeout:2 attempts:1\n", []string{"x - - - - drop"}, "A x. 2/tcp; AAAA x. 2/tcp; again (i/o timeout) in 2s"},
 		{
-			"a whole timeout for each transport", "", one + "options timeout:2 attempts:1\n", []string{"x A - udp - tc delay:1.5s", "x A - tcp - drop", "x - - - - nodata"},
+			"a whole timeout for each transport", "", one + "options timeout:2 attempts:1\n",
+			[]string{"x A - udp - tc delay:1.5s", "x A - tcp - drop", "x - - - - nodata"},
 			"A x. 2; AAAA x. 2; A x. 2/tcp@1.5s; nodata (no such host) in 3.5s",
 		},
 		{"tcp closed", "", one + "options use-vc attempts:1\n", []string{"x - - - - drop close"}, "A x. 2/tcp; AAAA x. 2/tcp; again (EOF)"},
@@ -66,7 +71,8 @@ func TestWalk(t *testing.T) {
 		{"a strange id over tcp", "", one + "options use-vc attempts:1\n", []string{"x - - - - " + both + " badid"}, "A x. 2/tcp; AAAA x. 2/tcp; fail (invalid DNS response)"},
 		{"a bare header over tcp", "", one + "options use-vc attempts:1\n", []string{"x - - - - header"}, "A x. 2/tcp; AAAA x. 2/tcp; fail (cannot unmarshal DNS message)"},
 		{
-			"rotate goes on with every query", "", two + "options rotate\n", []string{"x A 2 - - servfail", "x - - - - " + both},
+			"rotate goes on with every query", "", two + "options rotate\n",
+			[]string{"x A 2 - - servfail", "x - - - - " + both},
 			"A x. 2; AAAA x. 3; A x. 3; ok 2001:db8::1 192.0.2.1",
 		},
 	} {
@@ -210,16 +216,19 @@ func TestJudge(t *testing.T) {
 		{"nothing can be read", "", resolver.Reply{RA: true, ANCount: 1, Malformed: errCut}, true, textUnmarshal, 0},
 		{
 			"the record that counts cannot be read", "",
-			resolver.Reply{RA: true, ANCount: 2, Malformed: errCut, Answers: []resolver.Record{{Type: resolver.TypeCNAME}}}, true, textUnmarshal, 0,
+			resolver.Reply{RA: true, ANCount: 2, Malformed: errCut, Answers: []resolver.Record{{Type: resolver.TypeCNAME}}},
+			true, textUnmarshal, 0,
 		},
 		{"an address that cannot be read", "", resolver.Reply{RA: true, ANCount: 1, Answers: []resolver.Record{{Type: resolver.TypeA}}}, false, textUnmarshal, 0},
 		{
 			"addresses of both families", "",
-			resolver.Reply{RA: true, ANCount: 2, Answers: []resolver.Record{a, {Type: resolver.TypeAAAA, Addr: netip.IPv6Loopback()}}}, false, "", 2,
+			resolver.Reply{RA: true, ANCount: 2, Answers: []resolver.Record{a, {Type: resolver.TypeAAAA, Addr: netip.IPv6Loopback()}}},
+			false, "", 2,
 		},
 		{
 			"but none before the first of the type asked for", "",
-			resolver.Reply{RA: true, ANCount: 2, Answers: []resolver.Record{{Type: resolver.TypeAAAA, Addr: netip.IPv6Loopback()}, a}}, false, "", 1,
+			resolver.Reply{RA: true, ANCount: 2, Answers: []resolver.Record{{Type: resolver.TypeAAAA, Addr: netip.IPv6Loopback()}, a}},
+			false, "", 1,
 		},
 	} {
 		w := &walk{call: &call{r: New(c.version, resolver.System{})}, ref: probe.Ref{Type: probe.TypeA}}
