@@ -3,6 +3,7 @@ package conformance
 import (
 	"context"
 	"math/rand/v2"
+	"net/netip"
 	"regexp"
 	"slices"
 	"strings"
@@ -21,10 +22,11 @@ type caresProcess struct {
 	// dice seeds what is drawn by chance; 0 leaves it to the network.
 	dice     uint64
 	together bool
+	apart    bool
 }
 
 func newCares(l Library, sys resolver.System) caresProcess {
-	return caresProcess{cares.New(l.Version, sys), l.Dice, l.Together}
+	return caresProcess{cares.New(l.Version, sys), l.Dice, l.Together, l.Apart}
 }
 
 // Resolve does not return canonical names: what c-ares has of them is a list of aliases, which the program does not print.
@@ -34,6 +36,9 @@ func (p caresProcess) Resolve(ctx context.Context, n resolver.Network, req resol
 	}
 	if p.together {
 		n = together{n, new(int)}
+	}
+	if p.apart {
+		n = apart{n, new(time.Duration)}
 	}
 	req.CanonName = false
 	res, err := p.Resolver.Resolve(ctx, n, req, emit)
@@ -101,8 +106,13 @@ func caresDisturbances(c *Case, l Library) (reason string) {
 			return CAresNoTime
 		}
 	}
-	if apart, err := caresTogether(c, l); apart || err != nil {
+	together, apart := l, l
+	together.Together, apart.Apart = true, true
+	if differs, err := caresDiffers(c, l, together); differs || err != nil {
 		return CAresTogether
+	}
+	if differs, err := caresDiffers(c, l, apart); differs || err != nil {
+		return CAresApart
 	}
 	return ""
 }
@@ -112,22 +122,47 @@ func caresStagger(c *Case) []disturbance {
 	if slices.ContainsFunc(c.Rules, func(r Rule) bool { return len(r.Nth) > 0 && (r.Type == "" || r.Server == nil) }) {
 		return nil
 	}
-	return []disturbance{{stagger: func(_ int, t probe.QueryType) time.Duration { return when(t == probe.TypeAAAA) }}}
+	last := len(c.Servers) - 1
+	return []disturbance{
+		{stagger: func(_ int, t probe.QueryType) time.Duration { return when(t == probe.TypeAAAA) }},
+		{stagger: func(s int, _ probe.QueryType) time.Duration { return time.Duration(s) * staggerStep }},
+		{stagger: func(s int, _ probe.QueryType) time.Duration { return time.Duration(last-s) * staggerStep }},
+	}
 }
 
 // shortIPv4 finds addresses with fewer than four parts.
-var shortIPv4 = regexp.MustCompile(`(?m)(^|[\s,])(\d+(\.\d+){0,2}|0[xX][0-9a-fA-F]+)([\s,]|$)`)
+var shortIPv4 = regexp.MustCompile(`(?m)^\s*(nameserver\s+)?(\d+(\.\d+){0,2}|0[xX][0-9a-fA-F]+)(\s|$)`)
 
-// caresTogether reports whether it matters that replies of one moment are read together.
-func caresTogether(c *Case, l Library) (bool, error) {
-	l.Dice = 1
+// caresDiffers reports whether two libraries do different things.
+func caresDiffers(c *Case, l, m Library) (bool, error) {
 	one, err := Predict(c, l, -1, disturbance{})
 	if err != nil {
 		return false, err
 	}
-	l.Together = true
-	other, err := Predict(c, l, -1, disturbance{})
+	other, err := Predict(c, m, -1, disturbance{})
 	return !slices.Equal(one.Codes, other.Codes) || !slices.Equal(one.Addresses, other.Addresses) || !sameSequence(one.Packets, other.Packets), err
+}
+
+// apart is a Network in which every message takes a moment to be sent, so that the timeouts of a pair are not reached together.
+type apart struct {
+	resolver.Network
+	spent *time.Duration
+}
+
+// sendTime is more than the resolution of an event loop.
+const sendTime = 3 * time.Millisecond
+
+func (n apart) Now() time.Time { return n.Network.Now().Add(*n.spent) }
+
+func (n apart) Send(s resolver.Socket, to netip.AddrPort, queries ...resolver.Query) error {
+	*n.spent += sendTime
+	return n.Network.Send(s, to, queries...)
+}
+
+func (n apart) Poll(deadline time.Time) (resolver.Event, error) {
+	ev, err := n.Network.Poll(deadline.Add(-*n.spent))
+	ev.At = ev.At.Add(*n.spent)
+	return ev, err
 }
 
 // together is a Network whose replies come a little after each other, and are there together.

@@ -22,8 +22,11 @@ var (
 )
 
 // caresRaces are recorded scenarios that end in one way or another.
-var caresRaces = map[string]string{
-	"O08":  "whether a refused TCP connection or the reply to the other query is seen first is a race",
+var caresRaces = map[string]map[string]string{scenario.LibraryCAres118: {
+	"O08": "whether a refused TCP connection or the reply to the other query is seen first is a race",
+}, scenario.LibraryCAres134: {
+	"S21":  CAresApart,
+	"X13":  CAresApart,
 	"R14":  CAresApart,
 	"R15":  CAresApart,
 	"R07":  CAresTogether,
@@ -33,7 +36,7 @@ var caresRaces = map[string]string{
 	"R14b": CAresTogether,
 	"X14":  CAresTogether,
 	"S27":  "the recording server answered names that are too long, the one here drops them",
-}
+}}
 
 // caresSlow is how long a recorded scenario may take.
 const caresSlow = 10 * time.Second
@@ -156,8 +159,8 @@ func caresFixedCases(t *testing.T, b *Bench, excluded map[string]int) []*ran {
 		case byChance:
 			excluded[CAresDice]++
 			continue
-		case caresRaces[o.Name] != "":
-			excluded[caresRaces[o.Name]]++
+		case caresRaces[library][o.Name] != "":
+			excluded[caresRaces[library][o.Name]]++
 			continue
 		case rec.Elapsed > caresSlow && !*flagCAresSlow:
 			excluded[fmt.Sprintf("it takes longer than %s", caresSlow)]++

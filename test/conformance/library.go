@@ -19,8 +19,10 @@ type Library struct {
 	Version string
 	// Dice seeds what our resolver draws by chance in a prediction; 0 leaves it to the network. Only c-ares's looks at it.
 	Dice uint64 `json:",omitempty"`
-	// Together makes replies of one moment be there together in a prediction. Only c-ares's resolver looks at it.
+	// Together makes replies of one moment be there together in a prediction, Apart keeps the timeouts of a pair apart. Only
+	// c-ares's resolver looks at them.
 	Together bool `json:",omitempty"`
+	Apart    bool `json:",omitempty"`
 }
 
 // process is our resolver in the place of a process that runs with a library.
