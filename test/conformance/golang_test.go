@@ -4,6 +4,7 @@ package conformance
 
 import (
 	"flag"
+	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -102,7 +103,7 @@ func compareGo(t *testing.T, b *Bench, fixed []*ran, excluded map[string]int, wa
 		small := shrink(t, b, r)
 		t.Logf("%s, made smaller:\n%s\n%s", r.c.Name, small.c.Text(), Report(Differences(small.c, small.real, small.ours), small.real, small.ours))
 	}
-	t.Logf("go %s: fixed %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s in %s",
+	fmt.Printf("conformance: go %s: fixed %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s, in %s\n",
 		b.Version, len(fixed), len(random), *flagSeed, len(mismatches), again, total(excluded), reasons(excluded), took.Round(time.Second))
 }
 
