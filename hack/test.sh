@@ -16,10 +16,10 @@ cannot() { # tier, reason
   unable+=("$1: $2")
 }
 
-# need installs Debian packages for the commands that are missing, where it may.
-need() { # command=package ...
+# need installs Debian packages for the commands and files that are missing, where it may.
+need() { # command-or-file=package ...
   local missing=() pair
-  for pair in "$@"; do command -v "${pair%%=*}" >/dev/null 2>&1 || missing+=("${pair##*=}"); done
+  for pair in "$@"; do [ -e "${pair%%=*}" ] || command -v "${pair%%=*}" >/dev/null 2>&1 || missing+=("${pair##*=}"); done
   [ ${#missing[@]} -eq 0 ] && return 0
   if [ "$(id -u)" = 0 ] && command -v apt-get >/dev/null 2>&1; then
     say "installing ${missing[*]}"
@@ -91,7 +91,10 @@ unit() {
 conformance() {
   say "conformance: our packets against the real libc's"
   if [ "$(uname -s)" != Linux ] || [ "$(id -u)" != 0 ]; then cannot conformance "needs root on Linux for namespaces of its own"; return; fi
-  if ! need gcc=gcc ip=iproute2 musl-gcc=musl-tools; then cannot conformance "needs gcc, musl-gcc and iproute2"; return; fi
+  if ! need gcc=gcc ip=iproute2 musl-gcc=musl-tools /usr/include/ares.h=libc-ares-dev; then
+    cannot conformance "needs gcc, musl-gcc, c-ares and iproute2"
+    return
+  fi
   ran+=(conformance)
   go_test conformance -count=1 -timeout 20m ./test/conformance/
 }

@@ -104,6 +104,9 @@ func caresDisturbances(c *Case, l Library) (reason string) {
 			return CAresUnwritten
 		case conf.TimeoutMillis == 0:
 			return CAresNoTime
+		case conf.Rotate && len(conf.Nameservers) > 1:
+			// The two of a pair go to different servers.
+			return CAresApart
 		}
 	}
 	together, apart := l, l

@@ -96,7 +96,7 @@ func TestCAres(t *testing.T) {
 		small := shrink(t, b, r)
 		t.Logf("%s, made smaller:\n%s\n%s", r.c.Name, small.c.Text(), Report(caresDifferences(small), small.real, small.ours))
 	}
-	t.Logf("c-ares %s: fixed %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s in %s",
+	fmt.Printf("conformance: c-ares %s: fixed %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s, in %s\n",
 		b.Version, len(fixed), len(random), *flagSeed, len(mismatches), again, total(excluded), reasons(excluded), took.Round(time.Second))
 }
 
