@@ -82,7 +82,8 @@ var callers = []Caller{
 	{
 		Word: "grpc-go-grpclb", What: "the resolver dns of gRPC-Go with the balancer grpclb linked in", Libc: probe.Go, Search: true, Within: 10 * time.Second,
 		Steps: []Step{
-			{Record: probe.TypeSRV, Prefix: "_grpclb._tcp.", When: Always}, {Family: resolver.Unspec, When: Always},
+			{Record: probe.TypeSRV, Prefix: "_grpclb._tcp.", When: Always},
+			{Family: resolver.Unspec, When: Always},
 			{Record: probe.TypeTXT, Prefix: "_grpc_config.", When: IfAnswered},
 		},
 		Statements: []Statement{

@@ -91,7 +91,7 @@ func nothingSent(x, y side, _ int) string {
 }
 
 func odd(r rune) bool {
-	return !(r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-' && r != '_' && r != '.'
 }
 
 // noSearch: musl's name_from_dns_search (src/network/lookup_name.c) has no way from the name itself to the search list.

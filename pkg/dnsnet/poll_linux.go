@@ -19,7 +19,7 @@ func (n *Network) Poll(deadline time.Time) (resolver.Event, error) {
 			return resolver.Event{}, err
 		}
 		for _, s := range n.sockets {
-			if ev, ok := s.ready(n.opts); ok {
+			if ev, ok := s.ready(); ok {
 				return ev, nil
 			}
 		}
@@ -37,7 +37,7 @@ func (n *Network) Poll(deadline time.Time) (resolver.Event, error) {
 }
 
 // ready returns an event that needs no system call.
-func (s *socket) ready(o Options) (resolver.Event, bool) {
+func (s *socket) ready() (resolver.Event, bool) {
 	if s.tcp {
 		// Before s.waiting: messages that came ahead of an end of the stream count.
 		if msg, ok := s.in.next(); ok {

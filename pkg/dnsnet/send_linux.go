@@ -47,7 +47,10 @@ func (n *Network) Send(id resolver.Socket, to netip.AddrPort, queries ...resolve
 // sendUDP hands over all messages in one system call where the socket is connected, as glibc does.
 func (s *socket) sendUDP(to unix.Sockaddr, msgs [][]byte) error {
 	for len(msgs) > 0 {
-		sent, err := 1, error(nil)
+		var (
+			sent = 1
+			err  error
+		)
 		if to == nil {
 			sent, err = sendmmsg(s.fd, msgs)
 		} else {

@@ -71,18 +71,28 @@ func TestCallersSendWhatTheySend(t *testing.T) {
 		{name: "and one only after SERVFAIL", word: "node-resolve", host: "x.y", rules: []simnet.Rule{{Do: []simnet.Action{{Kind: simnet.ActRcode, N: 2}}}}, want: "A x.y."},
 		{name: "Python has no flags", word: "python", host: "x.b.test.", addrs: v4only, want: "A x.b.test. AAAA x.b.test."},
 		{name: "gethostbyname", word: "python", host: "x.b.test.", types: []probe.QueryType{probe.TypeA}, want: "A x.b.test."},
-		{name: "Envoy asks for AAAA, then for A (documented)", word: "envoy", host: "x",
-			want: "AAAA x.a.test. AAAA x.b.test. AAAA x. A x.a.test. A x.b.test."},
-		{name: "Envoy leaves it at AAAA (documented)", word: "envoy", host: "x", rules: []simnet.Rule{{Name: "x.b.test", Do: address(simnet.ActAAAA, "2001:db8::7")}},
-			want: "AAAA x.a.test. AAAA x.b.test."},
-		{name: "gRPC-Go asks for TXT, too (documented)", word: "grpc-go", host: "x",
-			want: "A x.a.test. AAAA x.a.test. A x.b.test. AAAA x.b.test. TXT _grpc_config.x.a.test. TXT _grpc_config.x.b.test. TXT _grpc_config.x."},
-		{name: "and for SRV before all (documented)", word: "grpc-go-grpclb", host: "x.b.test.",
-			want: "SRV _grpclb._tcp.x.b.test. A x.b.test. AAAA x.b.test. TXT _grpc_config.x.b.test."},
+		{
+			name: "Envoy asks for AAAA, then for A (documented)", word: "envoy", host: "x",
+			want: "AAAA x.a.test. AAAA x.b.test. AAAA x. A x.a.test. A x.b.test.",
+		},
+		{
+			name: "Envoy leaves it at AAAA (documented)", word: "envoy", host: "x", rules: []simnet.Rule{{Name: "x.b.test", Do: address(simnet.ActAAAA, "2001:db8::7")}},
+			want: "AAAA x.a.test. AAAA x.b.test.",
+		},
+		{
+			name: "gRPC-Go asks for TXT, too (documented)", word: "grpc-go", host: "x",
+			want: "A x.a.test. AAAA x.a.test. A x.b.test. AAAA x.b.test. TXT _grpc_config.x.a.test. TXT _grpc_config.x.b.test. TXT _grpc_config.x.",
+		},
+		{
+			name: "and for SRV before all (documented)", word: "grpc-go-grpclb", host: "x.b.test.",
+			want: "SRV _grpclb._tcp.x.b.test. A x.b.test. AAAA x.b.test. TXT _grpc_config.x.b.test.",
+		},
 		{name: "an address needs no lookup", word: "grpc-go-grpclb", host: "203.0.113.7", want: ""},
 		{name: "nginx has AI_ADDRCONFIG (documented)", word: "nginx", host: "x.b.test.", addrs: v4only, want: "A x.b.test."},
-		{name: "getent hosts asks for AAAA through the whole list, then for A", word: "getent", host: "x",
-			want: "AAAA x.a.test. AAAA x.b.test. AAAA x. A x.a.test. A x.b.test."},
+		{
+			name: "getent hosts asks for AAAA through the whole list, then for A", word: "getent", host: "x",
+			want: "AAAA x.a.test. AAAA x.b.test. AAAA x. A x.a.test. A x.b.test.",
+		},
 		{name: "getent ahosts has AI_ADDRCONFIG", word: "getent-ahosts", host: "x.b.test.", addrs: v4only, want: "A x.b.test."},
 		{name: "dig has no search list", word: "dig", host: "x", want: "A x."},
 		{name: "dig +search goes on after NXDOMAIN, and ends with the name as it is", word: "dig+search", host: "y", want: "A y.a.test. A y.b.test. A y."},
@@ -90,11 +100,15 @@ func TestCallersSendWhatTheySend(t *testing.T) {
 		{name: "at SERVFAIL", word: "dig+search", host: "x", rules: []simnet.Rule{{Name: "x.a.test", Do: []simnet.Action{{Kind: simnet.ActRcode, N: 2}}}}, want: "A x.a.test."},
 		{name: "at NODATA", word: "dig+search", host: "x", rules: []simnet.Rule{{Name: "x.a.test"}}, want: "A x.a.test."},
 		{name: "and does not search with ndots dots", word: "dig+search", host: "x.y", conf: strings.Replace(twoDomains, "ndots:2", "ndots:1", 1), want: "A x.y."},
-		{name: "busybox asks for all, whatever is found", word: "nslookup-busybox", host: "x",
-			want: "A x.a.test. AAAA x.a.test. A x.b.test. AAAA x.b.test."},
+		{
+			name: "busybox asks for all, whatever is found", word: "nslookup-busybox", host: "x",
+			want: "A x.a.test. AAAA x.a.test. A x.b.test. AAAA x.b.test.",
+		},
 		{name: "busybox asks for a name with a dot as it is", word: "nslookup-busybox", host: "x.y", want: "A x.y. AAAA x.y."},
-		{name: "busybox sends again at once after SERVFAIL", word: "nslookup-busybox", host: "x.y", rules: []simnet.Rule{{Do: []simnet.Action{{Kind: simnet.ActRcode, N: 2}}}},
-			want: "A x.y. A x.y. A x.y. AAAA x.y. AAAA x.y. AAAA x.y."},
+		{
+			name: "busybox sends again at once after SERVFAIL", word: "nslookup-busybox", host: "x.y", rules: []simnet.Rule{{Do: []simnet.Action{{Kind: simnet.ActRcode, N: 2}}}},
+			want: "A x.y. A x.y. A x.y. AAAA x.y. AAAA x.y. AAAA x.y.",
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			if c.conf == "" {

@@ -236,7 +236,7 @@ func (p *caresParser) addServer(s netip.AddrPort) {
 // what is wrong with it.
 func caresNameserver(word string) (server netip.AddrPort, why string) {
 	const noAddress = "not an address that c-ares can read"
-	rest, text := word, ""
+	var text, rest string
 	if inner, ok := strings.CutPrefix(word, "["); ok {
 		if text, rest, ok = strings.Cut(inner, "]"); !ok {
 			return server, noAddress

@@ -96,7 +96,8 @@ func (b *body) list(p part, entries [][]view.Line, f view.Frame) {
 	for i, lines := range entries {
 		first[i+1] = first[i] + len(lines)
 	}
-	b.add(segment{part: p, entries: len(entries), height: first[len(entries)],
+	b.add(segment{
+		part: p, entries: len(entries), height: first[len(entries)],
 		place: func(i int) (int, int) { return first[i], first[i+1] - first[i] },
 		draw: func(i int, selected bool) []view.Line {
 			lines := view.Indent(entries[i], gutter)
@@ -105,7 +106,8 @@ func (b *body) list(p part, entries [][]view.Line, f view.Frame) {
 				lines[0] = append(append(view.Line{}, sign...), entries[i][0]...)
 			}
 			return lines
-		}})
+		},
+	})
 }
 
 // find returns the lines of the entry under the cursor.

@@ -251,8 +251,11 @@ func (m Model) helpText(width int) []view.Line {
 	g := m.glyphs
 	lines = append(lines, view.Line{}, view.L(view.Strong, "Signs"))
 	for _, s := range []struct{ sign, what string }{
-		{g.OK, "an address came"}, {g.None, "an answer without an address (no data), or nothing asked"}, {g.No, "no such name, an error, or no answer"},
-		{g.Bar, "when an attempt ran"}, {g.BarWaiting, "time spent waiting for a message that was lost"},
+		{g.OK, "an address came"},
+		{g.None, "an answer without an address (no data), or nothing asked"},
+		{g.No, "no such name, an error, or no answer"},
+		{g.Bar, "when an attempt ran"},
+		{g.BarWaiting, "time spent waiting for a message that was lost"},
 		{g.Left, "asked outside of the cluster, in vain"},
 	} {
 		head := append(view.Line{view.S(view.Plain, "  ")}, view.L(view.Plain, s.sign).Pad(14)...)

@@ -54,9 +54,11 @@ func press(m Model, names ...string) Model {
 }
 
 func keyMsg(name string) tea.KeyMsg {
-	special := map[string]tea.KeyType{"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "shift+tab": tea.KeyShiftTab,
+	special := map[string]tea.KeyType{
+		"enter": tea.KeyEnter, "esc": tea.KeyEsc, "tab": tea.KeyTab, "shift+tab": tea.KeyShiftTab,
 		"up": tea.KeyUp, "down": tea.KeyDown, "left": tea.KeyLeft, "right": tea.KeyRight, "home": tea.KeyHome, "end": tea.KeyEnd,
-		"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "ctrl+c": tea.KeyCtrlC}
+		"pgup": tea.KeyPgUp, "pgdown": tea.KeyPgDown, "ctrl+c": tea.KeyCtrlC,
+	}
 	if typ, ok := special[name]; ok {
 		return tea.KeyMsg{Type: typ}
 	}
@@ -350,8 +352,10 @@ func TestOnlyWhatWasAskedForHasAPicture(t *testing.T) {
 		t.Errorf("the screen does not say what is done:\n%s", got)
 	}
 	viewtest.ClassicWalk(s)
-	s.Add(probe.Event{Kind: probe.KindBegin, Resolution: "v1",
-		Begin: &probe.Begin{Host: "api.stripe.com", Variant: "ndots:2", Purpose: probe.PurposeWhatIf}})
+	s.Add(probe.Event{
+		Kind: probe.KindBegin, Resolution: "v1",
+		Begin: &probe.Begin{Host: "api.stripe.com", Variant: "ndots:2", Purpose: probe.PurposeWhatIf},
+	})
 	m := model(t, s.Events, false, 80, 24)
 	if len(m.shown) != 1 {
 		t.Errorf("%d resolutions have a picture, want the one that was asked for", len(m.shown))

@@ -80,15 +80,26 @@ func TestLosses(t *testing.T) {
 			{Type: probe.TypeA, Transmissions: []probe.Transmission{answered(sent(one, probe.UDP, 0, "NOERROR"), 1, probe.UseAccepted), sent(two, probe.UDP, 0, probe.ReplyLost)}},
 		}, nil},
 		{"two servers at once, twice", []probe.Query{
-			{Type: probe.TypeA, Transmissions: []probe.Transmission{sent(one, probe.UDP, 0, probe.ReplyLost), sent(two, probe.UDP, 0, probe.ReplyLost),
-				sent(one, probe.UDP, 2500, probe.ReplyLost), sent(two, probe.UDP, 2500, probe.ReplyLost)}},
+			{Type: probe.TypeA, Transmissions: []probe.Transmission{
+				sent(one, probe.UDP, 0, probe.ReplyLost), sent(two, probe.UDP, 0, probe.ReplyLost),
+				sent(one, probe.UDP, 2500, probe.ReplyLost), sent(two, probe.UDP, 2500, probe.ReplyLost),
+			}},
 		}, []string{"A lost, sent again to 198.19.0.10 after 2.500 s", "A lost, given up after 2.501 s"}},
-		{"closed port", []probe.Query{{Type: probe.TypeA, Transmissions: []probe.Transmission{sent(one, probe.UDP, 0, probe.ReplyICMPRefused)}}},
-			[]string{"A met a closed port at 198.19.0.10, given up"}},
-		{"unreachable", []probe.Query{{Type: probe.TypeA, Transmissions: []probe.Transmission{sent(one, probe.UDP, 0, probe.ReplyUnreachable)}}},
-			[]string{"A could not reach 198.19.0.10, given up"}},
-		{"lost for good", []probe.Query{{Type: probe.TypeA, Transmissions: []probe.Transmission{sent(one, probe.UDP, 1, probe.ReplyLost)}}},
-			[]string{"A lost, given up after 5.000 s"}},
+		{
+			"closed port",
+			[]probe.Query{{Type: probe.TypeA, Transmissions: []probe.Transmission{sent(one, probe.UDP, 0, probe.ReplyICMPRefused)}}},
+			[]string{"A met a closed port at 198.19.0.10, given up"},
+		},
+		{
+			"unreachable",
+			[]probe.Query{{Type: probe.TypeA, Transmissions: []probe.Transmission{sent(one, probe.UDP, 0, probe.ReplyUnreachable)}}},
+			[]string{"A could not reach 198.19.0.10, given up"},
+		},
+		{
+			"lost for good",
+			[]probe.Query{{Type: probe.TypeA, Transmissions: []probe.Transmission{sent(one, probe.UDP, 1, probe.ReplyLost)}}},
+			[]string{"A lost, given up after 5.000 s"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			a := probe.Attempt{Outcome: probe.Timeout, Duration: *millis(5001), Queries: c.queries}
@@ -146,7 +157,8 @@ func TestCells(t *testing.T) {
 func TestDetailNamesGlibcsTimeout(t *testing.T) {
 	wait := func(first, second int64) string {
 		a := probe.Attempt{N: 1, Name: "x.", Origin: probe.OriginAsIs, Queries: []probe.Query{{Type: probe.TypeA, Transmissions: []probe.Transmission{
-			sent("198.19.0.10", probe.UDP, first, probe.ReplyLost), sent("198.19.0.10", probe.UDP, second, probe.ReplyLost)}}}}
+			sent("198.19.0.10", probe.UDP, first, probe.ReplyLost), sent("198.19.0.10", probe.UDP, second, probe.ReplyLost),
+		}}}}
 		run := probe.Run{Settings: probe.Settings{TimeoutSeconds: 5}}
 		r := probe.Resolution{Libc: probe.Glibc, Attempts: []probe.Attempt{a}}
 		return strings.Join(text(Detail(&run, &r, &r.Attempts[0], Frame{Width: 200, Glyphs: Unicode})), "\n")
@@ -163,9 +175,11 @@ func TestDetailNamesGlibcsTimeout(t *testing.T) {
 func TestPatchShowsWhatItWouldBreak(t *testing.T) {
 	ok := probe.NameResult{Outcome: probe.OK, Addresses: []string{"10.96.44.7"}, QueriesSent: 4, Source: probe.Predicted}
 	gone := probe.NameResult{Outcome: probe.NXDomain, QueriesSent: 2, Source: probe.Predicted}
-	run := probe.Run{Patch: &probe.Patch{Kind: "Deployment", Name: "payments", Namespace: "shop", Variant: "ndots:1",
+	run := probe.Run{Patch: &probe.Patch{
+		Kind: "Deployment", Name: "payments", Namespace: "shop", Variant: "ndots:1",
 		YAML:  "spec:\n  template:\n    spec:\n      dnsConfig:\n        options: []\n      other: 1\n",
-		Names: []probe.PatchName{{Name: "ledger", Before: ok, After: ok, Same: true}, {Name: "ledger.core", Before: ok, After: gone}}}}
+		Names: []probe.PatchName{{Name: "ledger", Before: ok, After: ok, Same: true}, {Name: "ledger.core", Before: ok, After: gone}},
+	}}
 	want := []string{
 		"Deployment shop/payments",
 		"  spec:", "    template:", "      spec:", "+       dnsConfig:", "+         options: []", "        other: 1",

@@ -135,7 +135,7 @@ func Libc(run *probe.Run, c *probe.Comparison, i int, f Frame) []Line {
 		}
 		out = append(out, Line{})
 		text, tone := outcome(r, f)
-		out = append(out, flow([]Span{S(tone, text), S(Plain, queries(r))}, f.Width, 0)...)
+		out = append(out, flow([]Span{S(tone, text), S(Plain, queries(r))}, f.Width)...)
 		if len(r.Attempts) > 0 {
 			t := NewTable(run, r, f)
 			out = append(out, Line{}, t.Head())

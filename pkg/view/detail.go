@@ -21,13 +21,13 @@ func Detail(run *probe.Run, r *probe.Resolution, a *probe.Attempt, f Frame) []Li
 	if LeftCluster(r, a, probe.ClusterZone(run.Settings.Search)) {
 		items = append(items, S(Caution, "left the cluster: asked outside, in vain"))
 	}
-	out = append(out, Indent(flow(items, f.Width-2, 0), 2)...)
+	out = append(out, Indent(flow(items, f.Width-2), 2)...)
 	out = append(out, Line{})
 	if len(a.Queries) == 0 {
 		out = append(out, L(Faint, "  nothing was sent"))
 	}
 	for i := range a.Queries {
-		out = append(out, queryDetail(r, a, &a.Queries[i], f)...)
+		out = append(out, queryDetail(a, &a.Queries[i], f)...)
 	}
 	if text := timeoutWords(run, r, a); text != "" {
 		out = append(out, Line{})
@@ -48,7 +48,7 @@ func attemptOutcome(r *probe.Resolution, a *probe.Attempt) string {
 	return string(a.Outcome) + " after " + Duration(a.Duration)
 }
 
-func queryDetail(r *probe.Resolution, a *probe.Attempt, q *probe.Query, f Frame) []Line {
+func queryDetail(a *probe.Attempt, q *probe.Query, f Frame) []Line {
 	var out []Line
 	typ := padRight(string(q.Type), 4)
 	for j := range q.Transmissions {
@@ -60,7 +60,7 @@ func queryDetail(r *probe.Resolution, a *probe.Attempt, q *probe.Query, f Frame)
 		path := fmt.Sprintf("id %-5d  socket %d%s %s %s %s", t.ID, t.Socket, port, f.Glyphs.Arrow, t.Server, t.Transport)
 		head := Line{S(Plain, "  "), S(Strong, typ), S(Plain, "  "), S(Faint, path), S(Plain, "  ")}
 		what := Line{S(Plain, "sent "+Duration(t.Sent)+"  ")}
-		what = append(what, came(r, a, q, t, f)...)
+		what = append(what, came(a, q, t, f)...)
 		switch {
 		case head.Width()+what.Width() <= f.Width:
 			out = append(out, append(head, what...))
@@ -84,7 +84,7 @@ func queryDetail(r *probe.Resolution, a *probe.Attempt, q *probe.Query, f Frame)
 }
 
 // came says what came back for one transmission.
-func came(r *probe.Resolution, a *probe.Attempt, q *probe.Query, t *probe.Transmission, f Frame) Line {
+func came(a *probe.Attempt, q *probe.Query, t *probe.Transmission, f Frame) Line {
 	g := f.Glyphs
 	if t.Received == nil {
 		switch t.Reply {

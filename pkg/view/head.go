@@ -174,11 +174,11 @@ func Summary(run *probe.Run, r *probe.Resolution, f Frame) []Line {
 		if f.Brief {
 			name = []Line{L(Strong, elide(host.text, f.Width, f.Glyphs.Ellipsis))}
 		}
-		return append(name, Indent(flow(items, f.Width-2, 0), 2)...)
+		return append(name, Indent(flow(items, f.Width-2), 2)...)
 	}
-	lines := flow(items, f.Width-head.Width(), 0)
+	lines := flow(items, f.Width-head.Width())
 	if len(lines) > 2 {
-		return append([]Line{head}, Indent(flow(items, f.Width-2, 0), 2)...)
+		return append([]Line{head}, Indent(flow(items, f.Width-2), 2)...)
 	}
 	lines = Indent(lines, head.Width())
 	if len(lines) > 0 {

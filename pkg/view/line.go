@@ -165,7 +165,7 @@ func Hang(head Line, tone Tone, text string, w int) []Line {
 }
 
 // flow puts items one after the other, two blanks apart, and begins a new line where w cells are full.
-func flow(items []Span, w, indent int) []Line {
+func flow(items []Span, w int) []Line {
 	var out []Line
 	var cur Line
 	for _, it := range items {
@@ -173,12 +173,12 @@ func flow(items []Span, w, indent int) []Line {
 			continue
 		}
 		switch {
-		case width(it.text) > w-indent:
+		case width(it.text) > w:
 			// It takes lines of its own.
 			if len(cur) > 0 {
 				out = append(out, cur)
 			}
-			out = append(out, Indent(Wrap(it.tone, it.text, w-indent), indent)...)
+			out = append(out, Wrap(it.tone, it.text, w)...)
 			cur = nil
 		case len(cur) == 0:
 			cur = Line{it}
@@ -186,7 +186,7 @@ func flow(items []Span, w, indent int) []Line {
 			cur = append(cur, S(Plain, "   "), it)
 		default:
 			out = append(out, cur)
-			cur = Line{S(Plain, strings.Repeat(" ", indent)), it}
+			cur = Line{it}
 		}
 	}
 	if len(cur) > 0 {

@@ -31,8 +31,10 @@ func WhatIf(run *probe.Run, r *probe.Resolution, f Frame) (Line, []WhatIfRow) {
 		return nil, nil
 	}
 	if !hasNow && isNow(r.Variant) && r.Outcome != "" {
-		now := probe.WhatIf{Host: r.Host, Variant: probe.VariantNow, Outcome: r.Outcome, Duration: r.Duration,
-			QueriesSent: r.QueriesSent, SameAnswer: true, Source: r.Source}
+		now := probe.WhatIf{
+			Host: r.Host, Variant: probe.VariantNow, Outcome: r.Outcome, Duration: r.Duration,
+			QueriesSent: r.QueriesSent, SameAnswer: true, Source: r.Source,
+		}
 		list, index = append([]probe.WhatIf{now}, list...), append([]int{-1}, index...)
 	}
 	w := width("What if")
@@ -112,9 +114,11 @@ func Variant(run *probe.Run, variant string, f Frame) []Line {
 		if w.Source == probe.Predicted {
 			source = "predicted on a model of this pod"
 		}
-		items := []Span{S(Plain, string(w.Outcome)), S(Plain, plural(w.QueriesSent, "query", "queries")), S(Plain, Duration(w.Duration)),
-			S(tone, "same answer: "+same), S(Faint, source)}
-		out = append(out, Indent(flow(items, f.Width-2, 0), 2)...)
+		items := []Span{
+			S(Plain, string(w.Outcome)), S(Plain, plural(w.QueriesSent, "query", "queries")), S(Plain, Duration(w.Duration)),
+			S(tone, "same answer: "+same), S(Faint, source),
+		}
+		out = append(out, Indent(flow(items, f.Width-2), 2)...)
 		out = append(out, Indent(Wrap(Plain, w.Note, f.Width-2), 2)...)
 	}
 	return out

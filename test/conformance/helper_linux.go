@@ -232,8 +232,13 @@ func (c Call) letters() string {
 		on     bool
 		letter string
 	}{
-		{c.Family == resolver.Inet, "4"}, {c.Family == resolver.Inet6, "6"}, {c.AddrConfig, "a"}, {c.CanonName, "c"},
-		{c.V4Mapped, "m"}, {c.IDN, "i"}, {c.NullHints, "n"},
+		{c.Family == resolver.Inet, "4"},
+		{c.Family == resolver.Inet6, "6"},
+		{c.AddrConfig, "a"},
+		{c.CanonName, "c"},
+		{c.V4Mapped, "m"},
+		{c.IDN, "i"},
+		{c.NullHints, "n"},
 	} {
 		if l.on {
 			word += l.letter
@@ -395,7 +400,7 @@ func sourceFor(dst netip.Addr) netip.Addr {
 	if err != nil {
 		return netip.Addr{}
 	}
-	defer conn.Close()
+	defer func() { _ = conn.Close() }()
 	return conn.LocalAddr().(*net.UDPAddr).AddrPort().Addr().Unmap()
 }
 

@@ -83,7 +83,7 @@ func settleLinks(c *Case) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	req, err := unix.NewIfreq("lo")
 	if err != nil {
 		return err
@@ -150,7 +150,7 @@ func addIPv4(n int, p netip.Prefix) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	req, err := unix.NewIfreq(fmt.Sprintf("lo:%d", n))
 	if err != nil {
 		return err
@@ -179,7 +179,7 @@ func addIPv6(_ int, p netip.Prefix) error {
 	if err != nil {
 		return err
 	}
-	defer unix.Close(fd)
+	defer func() { _ = unix.Close(fd) }()
 	lo, err := net.InterfaceByName("lo")
 	if err != nil {
 		return err

@@ -44,9 +44,7 @@ func Predict(c *Case, l Library, rotateStart int, dist disturbance) (Prediction,
 	if err != nil {
 		return Prediction{}, err
 	}
-	if w, err = dist.apply(w); err != nil {
-		return Prediction{}, err
-	}
+	w = dist.apply(w)
 	sys := resolver.System{
 		ResolvConf: c.ResolvConf, NoResolvConf: c.NoResolvConf, Hosts: c.Hosts, NSSwitch: c.NSSwitch, GaiConf: c.GaiConf,
 		Env: c.Env, HostConf: c.HostConf, HostAliases: c.HostAliases, Hostname: c.Hostname, Addresses: []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})},
@@ -100,7 +98,7 @@ func (c *Case) resolvConfAt(t time.Duration) string {
 	return text
 }
 
-func (dist disturbance) apply(w simnet.World) (simnet.World, error) {
+func (dist disturbance) apply(w simnet.World) simnet.World {
 	change := func(d time.Duration) time.Duration {
 		if d < time.Second && dist.stretch != 0 {
 			d = time.Duration(math.Round(float64(d) * dist.stretch))
@@ -122,9 +120,9 @@ func (dist disturbance) apply(w simnet.World) (simnet.World, error) {
 		}
 	}
 	if dist.stagger == nil {
-		return w, nil
+		return w
 	}
-	return staggered(w, dist.stagger), nil
+	return staggered(w, dist.stagger)
 }
 
 // countedNetwork gives out ids that never repeat, loads the dice of rotate, and sees deadlines late.

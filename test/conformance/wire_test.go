@@ -91,7 +91,9 @@ func TestClassesCountWithinAName(t *testing.T) {
 	from := func(port uint16) netip.AddrPort { return netip.AddrPortFrom(netip.MustParseAddr("127.0.0.1"), port) }
 	a, b := unhex(t, "0001 0100 0001 0000 0000 0000 0161 00 0001 0001"), unhex(t, "0001 0100 0001 0000 0000 0000 0162 00 0001 0001")
 	got, shared := packetsOf([]sent{
-		{start, probe.UDP, from(1), to, a}, {start, probe.UDP, from(1), to, a}, {start, probe.UDP, from(2), to, a},
+		{start, probe.UDP, from(1), to, a},
+		{start, probe.UDP, from(1), to, a},
+		{start, probe.UDP, from(2), to, a},
 		{start, probe.UDP, from(1), to, b},
 	}, start, false)
 	var classes [][2]int

@@ -129,7 +129,7 @@ func (m *modern) write(cn *conn, q *query, now moment) bool {
 	}
 	p := pending{q, q.msg}
 	if !cn.tcp {
-		return m.call.send(cn, p)
+		return m.send(cn, p)
 	}
 	cn.out = append(cn.out, p)
 	if m.drain(); m.failure != nil {
@@ -151,7 +151,7 @@ func (m *modern) write(cn *conn, q *query, now moment) bool {
 func (m *modern) flushOut(cn *conn) bool {
 	out := cn.out
 	cn.out = nil
-	return len(out) == 0 || m.call.send(cn, out...)
+	return len(out) == 0 || m.send(cn, out...)
 }
 
 // timeout follows ares_calc_query_timeout: it doubles with every round over the servers, and from the second round on a part

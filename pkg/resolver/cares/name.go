@@ -28,13 +28,13 @@ func (f features) split(name string) ([]string, bool) {
 	}
 	for i := 0; i < len(name); i++ {
 		b := name[i]
-		switch {
-		case b == '.':
+		switch b {
+		case '.':
 			if !end() {
 				return nil, false
 			}
 			continue
-		case b == '\\':
+		case '\\':
 			n, c, ok := unescape(name[i+1:])
 			if !ok {
 				return nil, false

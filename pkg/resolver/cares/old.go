@@ -58,7 +58,7 @@ func (o *old) write(s *server, q *query) bool {
 			}
 			s.udp = cn
 		}
-		return o.call.send(s.udp, pending{q, q.msg})
+		return o.send(s.udp, pending{q, q.msg})
 	}
 	if s.tcp == nil {
 		cn, ok := o.openSocket(s, probe.TCP)
@@ -81,7 +81,7 @@ func (o *old) flushOut(s *server) {
 	out := s.tcp.out
 	s.tcp.out = nil
 	out = slices.DeleteFunc(out, func(p pending) bool { return p.query.over })
-	if len(out) > 0 && !o.call.send(s.tcp, out...) && o.failure == nil {
+	if len(out) > 0 && !o.send(s.tcp, out...) && o.failure == nil {
 		o.serverError(s, probe.ReplyClosed)
 	}
 }

@@ -25,18 +25,22 @@ func Libcs() *Stream {
 	walk("c2", probe.Go, "1.26")
 	walk("c3", probe.CAres, "1.34")
 	ok := func(id string, libc probe.Libc, version string) probe.LibcResult {
-		return probe.LibcResult{Resolution: id, Libc: libc, LibcVersion: version, Outcome: probe.OK, Addresses: []string{"198.19.40.7"},
-			Attempts: 4, QueriesSent: 8, TransmissionsSent: 8, Duration: Ms(4), DecidedBy: 4, Same: true}
+		return probe.LibcResult{
+			Resolution: id, Libc: libc, LibcVersion: version, Outcome: probe.OK, Addresses: []string{"198.19.40.7"},
+			Attempts: 4, QueriesSent: 8, TransmissionsSent: 8, Duration: Ms(4), DecidedBy: 4, Same: true,
+		}
 	}
 	odd := ok("c3", probe.CAres, "1.34")
 	odd.Same, odd.PartsAt, odd.What = false, 4, "attempt 4: glibc sends 1 A and 1 AAAA, c-ares sends 2 A and 1 AAAA"
 	return s.Add(probe.Event{Kind: probe.KindComparisons, Comparisons: []probe.Comparison{{Host: host, Libcs: []probe.LibcResult{
 		ok("r1", probe.Glibc, "2.36-9+deb12u14"),
-		{Resolution: "c1", Libc: probe.Musl, LibcVersion: "1.2.5", Outcome: probe.NXDomain, Code: "EAI_NONAME", Attempts: 1, QueriesSent: 2,
+		{
+			Resolution: "c1", Libc: probe.Musl, LibcVersion: "1.2.5", Outcome: probe.NXDomain, Code: "EAI_NONAME", Attempts: 1, QueriesSent: 2,
 			TransmissionsSent: 2, Duration: Ms(1), DecidedBy: 1, PartsAt: 2,
 			What: "musl stops after attempt 1, glibc goes on with payments.billing.svc.shop.svc.cluster.local.",
 			Why: "musl never searches once the name has ndots dots (2 dots, ndots is 2): it tries the name itself and nothing else; " +
-				"glibc goes on with the search list"},
+				"glibc goes on with the search list",
+		},
 		ok("c2", probe.Go, "1.26"), odd,
 	}}}})
 }

@@ -35,23 +35,31 @@ func Conclude(s *Stream) *Stream {
 		return probe.NameResult{Outcome: probe.OK, Addresses: addrs, QueriesSent: q, Duration: Ms(ms), Source: probe.Measured}
 	}
 	s.Add(probe.Event{Kind: probe.KindFindings, Findings: []probe.Finding{
-		{Class: "search-walk", Severity: probe.Warning,
+		{
+			Class: "search-walk", Severity: probe.Warning,
 			Title:    "8 of 10 queries cannot succeed: the name has 2 dots, ndots is 5",
 			Explain:  "The search list is tried before the name itself. That cost 43.1 of 47.2 ms here; 2 of the wasted queries left the cluster.",
 			Evidence: []probe.Evidence{{Text: "api.stripe.com.ec2.internal. was asked outside of the cluster", Resolution: "r1", Attempt: 4}},
 			Remedies: []probe.Remedy{
 				{Text: "Set ndots to 2 in the pod template of Deployment payments.", Gain: "2 queries and 4.1 ms instead of 10 and 47.2 ms."},
 				{Text: "Write the name with a final dot where the application lets you.", Caveat: "breaks TLS names in some clients"},
-			}},
+			},
+		},
 		{Class: "healthy", Severity: probe.Info, Title: "CoreDNS answers in 0.4 ms (p50)", Explain: "Scaling it would not help."},
 	}})
 	s.Add(probe.Event{Kind: probe.KindWhatIf, WhatIf: []probe.WhatIf{
-		{Host: "api.stripe.com", Variant: "ndots:2", Outcome: probe.OK, Duration: Ms(4.1), QueriesSent: 2, SameAnswer: true,
-			Source: probe.Measured, Note: "ledger, ledger.core checked: still resolve, same address"},
-		{Host: "api.stripe.com", Variant: "ndots:1", Outcome: probe.OK, Duration: Ms(4.1), QueriesSent: 2, SameAnswer: true,
-			Source: probe.Predicted, Note: "ledger.core: one more query, leaves the cluster"},
-		{Host: "api.stripe.com", Variant: "api.stripe.com.", Outcome: probe.OK, Duration: Ms(4), QueriesSent: 2, SameAnswer: true,
-			Source: probe.Measured, Note: "only as a test: breaks TLS names in some clients"},
+		{
+			Host: "api.stripe.com", Variant: "ndots:2", Outcome: probe.OK, Duration: Ms(4.1), QueriesSent: 2, SameAnswer: true,
+			Source: probe.Measured, Note: "ledger, ledger.core checked: still resolve, same address",
+		},
+		{
+			Host: "api.stripe.com", Variant: "ndots:1", Outcome: probe.OK, Duration: Ms(4.1), QueriesSent: 2, SameAnswer: true,
+			Source: probe.Predicted, Note: "ledger.core: one more query, leaves the cluster",
+		},
+		{
+			Host: "api.stripe.com", Variant: "api.stripe.com.", Outcome: probe.OK, Duration: Ms(4), QueriesSent: 2, SameAnswer: true,
+			Source: probe.Measured, Note: "only as a test: breaks TLS names in some clients",
+		},
 	}})
 	s.Add(probe.Event{Kind: probe.KindFacts, Facts: map[string]probe.Fact{
 		"dnsPolicy":    {Value: "ClusterFirst", Source: "pod shop/payments-7d4"},
@@ -84,8 +92,10 @@ func HalfLost() *Stream {
 	s.Lost(15015.6, 1, probe.TypeAAAA)
 	s.EndAttempt(15015.6, 1, probe.OK)
 	s.End(15015.7, probe.Ended{Outcome: probe.OK, Addresses: []string{"10.96.20.1"}, DecidedBy: 1, AnsweredBy: "dns"})
-	return s.Add(probe.Event{Kind: probe.KindFindings, Findings: []probe.Finding{{Class: "half-pair-loss", Severity: probe.Critical,
-		Title: "the AAAA half of the pair was lost 3 times, the A half came after 0.7 ms", Explain: "Fits the conntrack race."}}})
+	return s.Add(probe.Event{Kind: probe.KindFindings, Findings: []probe.Finding{{
+		Class: "half-pair-loss", Severity: probe.Critical,
+		Title: "the AAAA half of the pair was lost 3 times, the A half came after 0.7 ms", Explain: "Fits the conntrack race.",
+	}}})
 }
 
 // Silence is a resolution in which nothing ever answers.
@@ -142,13 +152,17 @@ func Hostile() *Stream {
 	s.EndAttempt(2, 1, probe.Outcome(evil))
 	s.Add(probe.Event{Kind: probe.KindNote, Resolution: "r1", Note: evil})
 	s.End(3, probe.Ended{Outcome: probe.Outcome(evil), Code: evil, Addresses: []string{evil}, AnsweredBy: evil})
-	s.Add(probe.Event{Kind: probe.KindFindings, Findings: []probe.Finding{{Class: evil, Severity: evil, Title: evil, Explain: evil,
-		Evidence: []probe.Evidence{{Text: evil}}, Remedies: []probe.Remedy{{Text: evil, Gain: evil, Caveat: evil}}}}})
+	s.Add(probe.Event{Kind: probe.KindFindings, Findings: []probe.Finding{{
+		Class: evil, Severity: evil, Title: evil, Explain: evil,
+		Evidence: []probe.Evidence{{Text: evil}}, Remedies: []probe.Remedy{{Text: evil, Gain: evil, Caveat: evil}},
+	}}})
 	s.Add(probe.Event{Kind: probe.KindWhatIf, WhatIf: []probe.WhatIf{{Host: evil, Variant: evil, Outcome: evil, Source: evil, Note: evil}}})
 	s.Add(probe.Event{Kind: probe.KindFacts, Facts: map[string]probe.Fact{evil: {Value: evil, Unknown: evil, Source: evil}}})
-	s.Add(probe.Event{Kind: probe.KindPatch, Patch: &probe.Patch{APIVersion: evil, Kind: evil, Namespace: evil, Name: evil,
+	s.Add(probe.Event{Kind: probe.KindPatch, Patch: &probe.Patch{
+		APIVersion: evil, Kind: evil, Namespace: evil, Name: evil,
 		YAML: evil, Command: evil, Undo: evil, Effect: evil, Variant: evil,
-		Names: []probe.PatchName{{Name: evil, Note: evil, Before: probe.NameResult{Outcome: evil}, After: probe.NameResult{Outcome: evil}}}}})
+		Names: []probe.PatchName{{Name: evil, Note: evil, Before: probe.NameResult{Outcome: evil}, After: probe.NameResult{Outcome: evil}}},
+	}})
 	return s.Add(probe.Event{Kind: probe.KindProblem, Note: evil})
 }
 
@@ -213,8 +227,10 @@ func Several() *Stream {
 	s.Begin("r3", "legder").Pair(0.1, 0.9, 1, "legder.shop.svc.cluster.local.", 0, "NXDOMAIN").
 		Pair(1.1, 0.9, 2, "legder.", -1, "NXDOMAIN").
 		End(2.1, probe.Ended{Outcome: probe.NXDomain, Code: "EAI_NONAME", DecidedBy: 2, AnsweredBy: "dns"})
-	return s.Add(probe.Event{Kind: probe.KindProblem,
-		Note: "read the ConfigMap kube-system/coredns: forbidden; ask for get on configmaps in kube-system, or go on without CoreDNS's own settings"})
+	return s.Add(probe.Event{
+		Kind: probe.KindProblem,
+		Note: "read the ConfigMap kube-system/coredns: forbidden; ask for get on configmaps in kube-system, or go on without CoreDNS's own settings",
+	})
 }
 
 // Runs are all streams by name.

@@ -31,14 +31,21 @@ func Open(search ...string) *Stream {
 	replicas := int32(3)
 	s := &Stream{nextID: 48213}
 	s.Events = []probe.Event{
-		{Kind: probe.KindRun, Run: &probe.Header{Schema: probe.Schema, Tool: probe.Tool{Version: "v0.1.0", Agent: "v0.1.0"},
-			Target: probe.Target{Namespace: "shop", Pod: "payments-7d4", Container: "app", Node: "node-a", Via: "ephemeral",
-				Owner: &probe.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "payments", Replicas: &replicas}}}},
+		{Kind: probe.KindRun, Run: &probe.Header{
+			Schema: probe.Schema, Tool: probe.Tool{Version: "v0.1.0", Agent: "v0.1.0"},
+			Target: probe.Target{
+				Namespace: "shop", Pod: "payments-7d4", Container: "app", Node: "node-a", Via: "ephemeral",
+				Owner: &probe.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "payments", Replicas: &replicas},
+			},
+		}},
 		{Kind: probe.KindSettings, Settings: &probe.Settings{
 			Raw: "nameserver " + Server + "\noptions ndots:5\n", Nameservers: []string{Server}, Search: search,
-			Ndots: 5, TimeoutSeconds: 5, Attempts: 2, Options: []string{"ndots:5"}, Source: "target"}},
-		{Kind: probe.KindResolver, Resolver: &probe.Resolver{Libc: probe.Glibc, Version: "2.36",
-			Source: probe.SourceDetected, Why: "read from the container"}},
+			Ndots: 5, TimeoutSeconds: 5, Attempts: 2, Options: []string{"ndots:5"}, Source: "target",
+		}},
+		{Kind: probe.KindResolver, Resolver: &probe.Resolver{
+			Libc: probe.Glibc, Version: "2.36",
+			Source: probe.SourceDetected, Why: "read from the container",
+		}},
 	}
 	return s
 }
@@ -55,8 +62,10 @@ func (s *Stream) Add(ev probe.Event) *Stream {
 // Begin begins a resolution under the settings as they are.
 func (s *Stream) Begin(id, host string) *Stream {
 	s.id = id
-	return s.Add(probe.Event{Kind: probe.KindBegin, Resolution: id, Begin: &probe.Begin{Host: host,
-		Variant: probe.VariantNow, Libc: probe.Glibc, Source: probe.Measured, StartedAt: Start}})
+	return s.Add(probe.Event{Kind: probe.KindBegin, Resolution: id, Begin: &probe.Begin{
+		Host:    host,
+		Variant: probe.VariantNow, Libc: probe.Glibc, Source: probe.Measured, StartedAt: Start,
+	}})
 }
 
 // Through begins a resolution by a libc; any but the first is there to be compared with that.
@@ -78,20 +87,26 @@ func (s *Stream) Attempt(at float64, n int, name string, index int) *Stream {
 	if index < 0 {
 		origin = probe.OriginAsIs
 	}
-	return s.event(at, probe.Event{Kind: probe.KindAttempt,
-		Attempt: &probe.Try{N: n, Name: name, Origin: origin, SearchIndex: index}})
+	return s.event(at, probe.Event{
+		Kind:    probe.KindAttempt,
+		Attempt: &probe.Try{N: n, Name: name, Origin: origin, SearchIndex: index},
+	})
 }
 
 // Sent reports the try-th message for a query, over UDP on socket 1.
 func (s *Stream) Sent(at float64, n int, typ probe.QueryType, try int) *Stream {
-	return s.event(at, probe.Event{Kind: probe.KindSent, Sent: &probe.Sent{Ref: probe.Ref{Attempt: n, Type: typ}, Try: try,
-		Server: Server, Transport: probe.UDP, Socket: 1, LocalPort: 41022, ID: queryID(n, typ)}})
+	return s.event(at, probe.Event{Kind: probe.KindSent, Sent: &probe.Sent{
+		Ref: probe.Ref{Attempt: n, Type: typ}, Try: try,
+		Server: Server, Transport: probe.UDP, Socket: 1, LocalPort: 41022, ID: queryID(n, typ),
+	}})
 }
 
 // Received reports a reply that the libc accepted.
 func (s *Stream) Received(at float64, n int, typ probe.QueryType, rcode string, answers ...probe.Answer) *Stream {
-	rc := &probe.Received{Ref: probe.Ref{Attempt: n, Type: typ}, Server: Server, Transport: probe.UDP, Socket: 1,
-		ID: queryID(n, typ), Rcode: rcode, Flags: []string{"AA", "RD", "RA"}, Size: 120, Answers: answers, Use: probe.UseAccepted}
+	rc := &probe.Received{
+		Ref: probe.Ref{Attempt: n, Type: typ}, Server: Server, Transport: probe.UDP, Socket: 1,
+		ID: queryID(n, typ), Rcode: rcode, Flags: []string{"AA", "RD", "RA"}, Size: 120, Answers: answers, Use: probe.UseAccepted,
+	}
 	if len(answers) == 0 {
 		minimum := uint32(5)
 		rc.SOAMinimum = &minimum
@@ -101,8 +116,10 @@ func (s *Stream) Received(at float64, n int, typ probe.QueryType, rcode string, 
 
 // Lost reports that a query's messages were waited for in vain.
 func (s *Stream) Lost(at float64, n int, typ probe.QueryType) *Stream {
-	return s.event(at, probe.Event{Kind: probe.KindLost, Lost: &probe.Lost{Ref: probe.Ref{Attempt: n, Type: typ}, Socket: 1,
-		ID: queryID(n, typ), Reason: probe.ReplyLost}})
+	return s.event(at, probe.Event{Kind: probe.KindLost, Lost: &probe.Lost{
+		Ref: probe.Ref{Attempt: n, Type: typ}, Socket: 1,
+		ID: queryID(n, typ), Reason: probe.ReplyLost,
+	}})
 }
 
 // EndAttempt closes attempt n.
