@@ -70,6 +70,8 @@ const CAresFlood = "it sends more than 200 packets"
 const (
 	CAresTogether  = "two replies that come closely together are read together or not, and c-ares decides differently"
 	CAresUnwritten = "c-ares before 1.20 leaves bytes of a short IPv4 address (10.1) as they were in memory"
+	CAresRefused   = "whether a refused TCP connection or the reply to the other query is seen first is a race"
+	CAresCounted   = "servers count queries together, and which comes first is a race"
 	CAresApart     = "whether one query is answered before the other one is tried again is a race"
 	CAresTooLong   = "the server here drops names that are too long, the model answers them"
 	CAresNoTime    = "without any timeout it is a race whether a reply is seen"
@@ -87,13 +89,17 @@ const diceThrows = 4
 // caresDisturbances says why a random case with c-ares is left out.
 func caresDisturbances(c *Case, l Library) (reason string) {
 	l.Dice = 1
-	switch p, err := Predict(c, l, -1, disturbance{}); {
+	p, err := Predict(c, l, -1, disturbance{})
+	switch {
 	case err != nil:
 		return CAresDice
 	case len(p.Packets) > maxPackets:
 		return CAresFlood
 	case slices.ContainsFunc(p.Packets, func(p scenario.Packet) bool { return len([]rune(p.Name)) > maxNameRunes }):
 		return CAresTooLong
+	}
+	if caresCounted(c) && len(c.Servers) > 1 {
+		return CAresCounted
 	}
 	if byChance, err := caresByChance(c, l); byChance || err != nil {
 		return CAresDice
@@ -104,6 +110,8 @@ func caresDisturbances(c *Case, l Library) (reason string) {
 			return CAresUnwritten
 		case conf.TimeoutMillis == 0:
 			return CAresNoTime
+		case slices.ContainsFunc(p.Packets, func(p scenario.Packet) bool { return p.Transport == scenario.SYN && c.refusesTCP(p.Server) }):
+			return CAresRefused
 		case conf.Rotate && len(conf.Nameservers) > 1:
 			// The two of a pair go to different servers.
 			return CAresApart
@@ -120,9 +128,14 @@ func caresDisturbances(c *Case, l Library) (reason string) {
 	return ""
 }
 
+// caresCounted reports whether servers count queries of both types, or those to several servers, together.
+func caresCounted(c *Case) bool {
+	return slices.ContainsFunc(c.Rules, func(r Rule) bool { return len(r.Nth) > 0 && (r.Type == "" || r.Server == nil) })
+}
+
 // caresStagger delays replies to AAAA: which of two queries is answered first must not matter, as far as that can be tried.
 func caresStagger(c *Case) []disturbance {
-	if slices.ContainsFunc(c.Rules, func(r Rule) bool { return len(r.Nth) > 0 && (r.Type == "" || r.Server == nil) }) {
+	if caresCounted(c) {
 		return nil
 	}
 	last := len(c.Servers) - 1
@@ -131,6 +144,11 @@ func caresStagger(c *Case) []disturbance {
 		{stagger: func(s int, _ probe.QueryType) time.Duration { return time.Duration(s) * staggerStep }},
 		{stagger: func(s int, _ probe.QueryType) time.Duration { return time.Duration(last-s) * staggerStep }},
 	}
+}
+
+// refusesTCP reports whether a server is there, but not over TCP.
+func (c *Case) refusesTCP(addr netip.Addr) bool {
+	return slices.ContainsFunc(c.Servers, func(s Server) bool { return s.NoTCP && s.Addr.Unmap() == addr.Unmap() })
 }
 
 // shortIPv4 finds addresses with fewer than four parts.

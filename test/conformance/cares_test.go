@@ -23,7 +23,7 @@ var (
 
 // caresRaces are recorded scenarios that end in one way or another.
 var caresRaces = map[string]map[string]string{scenario.LibraryCAres118: {
-	"O08": "whether a refused TCP connection or the reply to the other query is seen first is a race",
+	"O08": CAresRefused,
 }, scenario.LibraryCAres134: {
 	"S21":  CAresApart,
 	"X13":  CAresApart,
