@@ -106,6 +106,8 @@ var policy = []struct {
 	label, precedence int
 }{
 	{netip.MustParsePrefix("::1/128"), 0, 50},
+	// IN6_IS_ADDR_V4COMPAT leaves it out.
+	{netip.MustParsePrefix("::/128"), 1, 40},
 	{netip.MustParsePrefix("::ffff:0:0/96"), 4, 35},
 	{netip.MustParsePrefix("2002::/16"), 2, 30},
 	{netip.MustParsePrefix("2001::/32"), 5, 5},
