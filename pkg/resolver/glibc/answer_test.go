@@ -141,24 +141,24 @@ func TestOldParsersAskForRoom(t *testing.T) {
 	request := resolver.Request{Host: "x.y.", Family: "inet"}
 	for n, rounds := range map[int]int{50: 1, 51: 2} {
 		m := newModel(t, "2.35", settings(ns1), fmt.Sprintf("* - - - - pad:%d", n))
-		m.want(request, strings.Repeat("A x.y. 2; ", rounds)+"ok"+addresses(n))
+		m.Want(request, strings.Repeat("A x.y. 2; ", rounds)+"ok"+addresses(n))
 	}
 	// Names take room, too.
 	target := strings.Repeat("long-name.", 20) + "test"
 	m := newModel(t, "2.35", settings(ns1), "* - - - - cname:"+target+" pad:28")
-	m.want(request, "A x.y. 2; A x.y. 2; ok"+addresses(28))
+	m.Want(request, "A x.y. 2; A x.y. 2; ok"+addresses(28))
 	m = newModel(t, "2.35", settings(ns1), "* - - - - cname:"+target+" pad:21")
-	m.want(host("x.y."), "A x.y. 2; AAAA x.y. 2; A x.y. 2; AAAA x.y. 2; ok"+addresses(21))
+	m.Want(host("x.y."), "A x.y. 2; AAAA x.y. 2; A x.y. 2; AAAA x.y. 2; ok"+addresses(21))
 }
 
 func TestMappedAddressesOfTheServer(t *testing.T) {
 	mapped := resolver.Request{Host: "x.", Family: "inet6", V4Mapped: true}
-	newModel(t, observedBuild, settings(ns1), "* - - - - aaaa:::ffff:192.0.2.1 aaaa:2001:db8::1").want(mapped, "AAAA x. 2; ok 2001:db8::1")
-	newModel(t, observedBuild, settings(ns1), "* - - - - aaaa:::ffff:192.0.2.1").want(mapped, "AAAA x. 2; EAI_NONAME")
+	newModel(t, observedBuild, settings(ns1), "* - - - - aaaa:::ffff:192.0.2.1 aaaa:2001:db8::1").Want(mapped, "AAAA x. 2; ok 2001:db8::1")
+	newModel(t, observedBuild, settings(ns1), "* - - - - aaaa:::ffff:192.0.2.1").Want(mapped, "AAAA x. 2; EAI_NONAME")
 }
 
 // TestMappedAddressesBesideOthers is AI_ALL, which Go sets when it leaves a lookup to glibc.
 func TestMappedAddressesBesideOthers(t *testing.T) {
 	all := resolver.Request{Host: "x.", Family: "inet6", V4Mapped: true, All: true}
-	newModel(t, observedBuild, settings(ns1), "* - - - - a:192.0.2.1 aaaa:2001:db8::1").want(all, "AAAA x. 2; A x. 2; ok 2001:db8::1 ::ffff:192.0.2.1")
+	newModel(t, observedBuild, settings(ns1), "* - - - - a:192.0.2.1 aaaa:2001:db8::1").Want(all, "AAAA x. 2; A x. 2; ok 2001:db8::1 ::ffff:192.0.2.1")
 }

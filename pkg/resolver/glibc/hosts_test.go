@@ -35,8 +35,8 @@ func TestHosts(t *testing.T) {
 				want = "EAI_NONAME"
 			}
 			m := newModel(t, observedBuild, sys)
-			m.want(resolver.Request{Host: c.host, Family: family}, want)
-			if ended := m.events[len(m.events)-1].Ended; ended.Outcome == "ok" && (ended.AnsweredBy != byHosts || ended.DecidedBy != 0) {
+			m.Want(resolver.Request{Host: c.host, Family: family}, want)
+			if ended := m.Events[len(m.Events)-1].Ended; ended.Outcome == "ok" && (ended.AnsweredBy != byHosts || ended.DecidedBy != 0) {
 				t.Errorf("%q: %+v", c.host, ended)
 			}
 		}
@@ -51,20 +51,20 @@ func TestMulti(t *testing.T) {
 		"order hosts,bind\n MULTI ON # x\n": "ok 10.0.0.1 10.0.0.2", "multi on\nmulti off\n": "ok 10.0.0.1", "multi\n": "ok 10.0.0.1",
 	} {
 		sys.HostConf = &text
-		newModel(t, observedBuild, sys).want(host("a"), want)
+		newModel(t, observedBuild, sys).Want(host("a"), want)
 	}
 	sys.HostConf = nil
-	newModel(t, observedBuild, sys).want(host("a"), "ok 10.0.0.1 10.0.0.2")
+	newModel(t, observedBuild, sys).Want(host("a"), "ok 10.0.0.1 10.0.0.2")
 }
 
 func TestHostsFamilies(t *testing.T) {
 	sys := settings("nameserver 127.0.0.2\n")
 	sys.Hosts = "10.0.0.1 web\n"
 	m := newModel(t, observedBuild, sys, "web AAAA - - - aaaa:2001:db8::5")
-	m.want(host("web"), "ok 10.0.0.1")
-	m.want(resolver.Request{Host: "web", Family: "inet6"}, "AAAA web. 2; ok 2001:db8::5")
-	m.want(resolver.Request{Host: "web", Family: "inet6", V4Mapped: true}, "ok ::ffff:10.0.0.1")
-	m.want(resolver.Request{Host: "web", CanonName: true}, "ok 10.0.0.1 (web)")
+	m.Want(host("web"), "ok 10.0.0.1")
+	m.Want(resolver.Request{Host: "web", Family: "inet6"}, "AAAA web. 2; ok 2001:db8::5")
+	m.Want(resolver.Request{Host: "web", Family: "inet6", V4Mapped: true}, "ok ::ffff:10.0.0.1")
+	m.Want(resolver.Request{Host: "web", CanonName: true}, "ok 10.0.0.1 (web)")
 }
 
 // TestHostsBuffer: the numbers at which the real library's buffer grew.
@@ -85,9 +85,9 @@ func TestHostsBuffer(t *testing.T) {
 	sys := settings("nameserver 127.0.0.2\n")
 	big := "A x. 2; AAAA x. 2; "
 	rule := "x A - - - pad:30"
-	newModel(t, observedBuild, sys, rule, "x - - - - nodata").want(host("x."), big+big+"ok"+addresses(30))
+	newModel(t, observedBuild, sys, rule, "x - - - - nodata").Want(host("x."), big+big+"ok"+addresses(30))
 	sys.Hosts = "10.0.0.1 " + strings.Repeat("a ", 98) + "\n"
-	newModel(t, observedBuild, sys, rule, "x - - - - nodata").want(host("x."), big+"ok"+addresses(30))
+	newModel(t, observedBuild, sys, rule, "x - - - - nodata").Want(host("x."), big+"ok"+addresses(30))
 }
 
 func TestHostAliases(t *testing.T) {
@@ -105,9 +105,9 @@ func TestHostAliases(t *testing.T) {
 	} {
 		sys := settings(k8)
 		sys.Env, sys.HostAliases = map[string]string{"HOSTALIASES": "/etc/aliases"}, c.file
-		newModel(t, observedBuild, sys).want(host(c.host), c.want)
+		newModel(t, observedBuild, sys).Want(host(c.host), c.want)
 	}
 	sys := settings(k8)
 	sys.HostAliases = "x y\n"
-	newModel(t, observedBuild, sys).want(host("x"), "A x.s.test. 2; AAAA x.s.test. 2; A x. 2; AAAA x. 2; EAI_NONAME")
+	newModel(t, observedBuild, sys).Want(host("x"), "A x.s.test. 2; AAAA x.s.test. 2; A x. 2; AAAA x. 2; EAI_NONAME")
 }

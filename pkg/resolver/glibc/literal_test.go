@@ -51,8 +51,8 @@ func TestLiteral(t *testing.T) {
 		{req{Host: "-x.", Family: "inet", CanonName: true}, "A -x. 2; EAI_NONAME"},
 	} {
 		m := newModel(t, observedBuild, settings("nameserver 127.0.0.2\n"))
-		m.want(c.req, c.want)
-		if answered := m.events[len(m.events)-1].Ended.AnsweredBy; len(m.events) == 1 && c.want[:2] == "ok" && answered != byLiteral {
+		m.Want(c.req, c.want)
+		if answered := m.Events[len(m.Events)-1].Ended.AnsweredBy; len(m.Events) == 1 && c.want[:2] == "ok" && answered != byLiteral {
 			t.Errorf("%+v: answered by %q", c.req, answered)
 		}
 	}

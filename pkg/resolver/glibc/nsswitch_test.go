@@ -113,9 +113,9 @@ func TestServices(t *testing.T) {
 		sys.NSSwitch, sys.Hosts = &c.nsswitch, "10.0.0.1 x.y\n"
 		t.Run(fmt.Sprint(strings.TrimSpace(c.nsswitch), " ", c.rule, " ", c.family), func(t *testing.T) {
 			m := newModel(t, observedBuild, sys, c.rule)
-			m.want(resolver.Request{Host: "x.y", Family: c.family}, c.want)
-			if strings.Contains(c.nsswitch, "mdns4_minimal") != strings.Contains(m.notes(), "\"mdns4_minimal\" is not followed") {
-				t.Errorf("notes: %q", m.notes())
+			m.Want(resolver.Request{Host: "x.y", Family: c.family}, c.want)
+			if strings.Contains(c.nsswitch, "mdns4_minimal") != strings.Contains(m.Notes(), "\"mdns4_minimal\" is not followed") {
+				t.Errorf("notes: %q", m.Notes())
 			}
 		})
 	}

@@ -8,25 +8,6 @@ import (
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 )
 
-// outcomes are the attempts of the last call as "name outcome", the deciding one marked.
-func (m *model) outcomes() string {
-	var f probe.Fold
-	f.Add(probe.Event{Kind: probe.KindBegin, Resolution: "r", Begin: &probe.Begin{}})
-	for _, ev := range m.events {
-		ev.Resolution = "r"
-		f.Add(ev)
-	}
-	var words []string
-	for _, a := range f.Resolution("r").Attempts {
-		word := a.Name + " " + string(a.Outcome)
-		if a.Decided {
-			word += "!"
-		}
-		words = append(words, word)
-	}
-	return strings.Join(words, ", ")
-}
-
 // TestSearch: which candidate ends the search, which one decides, and what each came to.
 func TestSearch(t *testing.T) {
 	l63 := strings.Repeat("a", 63)
@@ -88,11 +69,11 @@ func TestSearch(t *testing.T) {
 				conf = "nameserver 127.0.0.2\n" + conf
 			}
 			m := newModel(t, observedBuild, settings(conf+"options timeout:1\n"), c.rules...)
-			got := m.ask(host(c.host))
+			got := m.Ask(host(c.host))
 			if code := strings.Fields(got[strings.LastIndex(got, "; ")+1:]); len(code) == 0 || strings.TrimPrefix(code[0], ";") != c.code {
 				t.Errorf("%s, want %s", got, c.code)
 			}
-			if o := m.outcomes(); o != c.outcomes {
+			if o := m.Outcomes(); o != c.outcomes {
 				t.Errorf("outcomes %s\nwant     %s", o, c.outcomes)
 			}
 		})
@@ -123,14 +104,14 @@ func TestRounds(t *testing.T) {
 		{resolver.Request{Host: "x.y.", Family: "inet6"}, []string{"* - - - - pad6:42"}, 2},
 	} {
 		m := newModel(t, observedBuild, settings("nameserver 127.0.0.2\n"), c.rules...)
-		m.ask(c.req)
+		m.Ask(c.req)
 		rounds := 0
-		for _, ev := range m.events {
+		for _, ev := range m.Events {
 			if ev.Kind == probe.KindAttempt {
 				rounds++
 			}
 		}
-		notes := strings.Count(m.notes(), "repeats the whole lookup")
+		notes := strings.Count(m.Notes(), "repeats the whole lookup")
 		if rounds != c.rounds || notes != c.rounds-1 {
 			t.Errorf("%+v %q: %d rounds and %d notes, want %d rounds", c.req, c.rules, rounds, notes, c.rounds)
 		}

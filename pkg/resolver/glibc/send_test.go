@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/resolvertest"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/simnet"
@@ -162,27 +163,27 @@ func TestSend(t *testing.T) {
 		},
 		{"canonical name", ns1, []string{"* - - - - cname:Y.test a:192.0.2.1"}, resolver.Request{Host: "x.", CanonName: true}, "A x. 2; AAAA x. 2; ok 192.0.2.1 (Y.test)"},
 	} {
-		t.Run(c.name, func(t *testing.T) { newModel(t, observedBuild, settings(c.conf), c.rules...).want(c.req, c.want) })
+		t.Run(c.name, func(t *testing.T) { newModel(t, observedBuild, settings(c.conf), c.rules...).Want(c.req, c.want) })
 	}
 }
 
 func TestHangIsSaid(t *testing.T) {
 	m := newModel(t, observedBuild, settings(ns1+"options use-vc\n"), "* - - - - drop")
-	m.ask(host("x."))
-	if !strings.Contains(m.notes(), "the application hangs here") || m.outcomes() != "x. timeout!" {
-		t.Errorf("notes %q, outcomes %s", m.notes(), m.outcomes())
+	m.Ask(host("x."))
+	if !strings.Contains(m.Notes(), "the application hangs here") || m.Outcomes() != "x. timeout!" {
+		t.Errorf("notes %q, outcomes %s", m.Notes(), m.Outcomes())
 	}
 }
 
 func TestAbortIsSaid(t *testing.T) {
 	long := strings.Repeat("x.", 127) + "xx"
 	m := newModel(t, observedBuild, settings(ns1+"search "+long+"\n"))
-	m.want(host("x."), "fail")
-	m.want(host("10.1"), "ok 10.0.0.1")
+	m.Want(host("x."), "fail")
+	m.Want(host("10.1"), "ok 10.0.0.1")
 	m = newModel(t, observedBuild, settings(ns1+"search "+long+"\n"))
-	m.want(host("x."), "fail")
-	if !strings.Contains(m.notes(), "the application crashes here") {
-		t.Errorf("notes %q", m.notes())
+	m.Want(host("x."), "fail")
+	if !strings.Contains(m.Notes(), "the application crashes here") {
+		t.Errorf("notes %q", m.Notes())
 	}
 }
 
@@ -201,7 +202,7 @@ func TestAddrConfig(t *testing.T) {
 		sys.Addresses = addrs(own)
 		for i, family := range []resolver.Family{resolver.Unspec, resolver.Inet, resolver.Inet6} {
 			got := newModel(t, observedBuild, sys, "* - - - - a:192.0.2.1 aaaa:2001:db8::1").
-				ask(resolver.Request{Host: "x.", Family: family, AddrConfig: true})
+				Ask(resolver.Request{Host: "x.", Family: family, AddrConfig: true})
 			if at := strings.Index(got, "ok"); at >= 0 {
 				got = got[:at+2]
 			}
@@ -217,7 +218,7 @@ func TestRotate(t *testing.T) {
 	var last, first int
 	for i := range 7 {
 		var server int
-		if _, err := fmt.Sscanf(m.ask(host("x.")), "A x. %d;", &server); err != nil {
+		if _, err := fmt.Sscanf(m.Ask(host("x.")), "A x. %d;", &server); err != nil {
 			t.Fatal(err)
 		}
 		if i == 0 {
@@ -370,14 +371,8 @@ func TestLateICMP(t *testing.T) {
 // TestReplyReadLater: a reply keeps the time at which it arrived, and no transmission sent after it is taken for its cause.
 func TestReplyReadLater(t *testing.T) {
 	m := newModel(t, observedBuild, settings(ns2), "* - 2 - - a:192.0.2.1 delay:1500", "* - 3 - - drop")
-	m.ask(host("x."))
-	var f probe.Fold
-	f.Add(probe.Event{Kind: probe.KindBegin, Resolution: "r", Begin: &probe.Begin{}})
-	for _, ev := range m.events {
-		ev.Resolution = "r"
-		f.Add(ev)
-	}
-	for _, q := range f.Resolution("r").Attempts[0].Queries {
+	m.Ask(host("x."))
+	for _, q := range m.Trace().Attempts[0].Queries {
 		var got []string
 		for _, tr := range q.Transmissions {
 			received := "-"
@@ -412,8 +407,8 @@ func FuzzResolve(f *testing.F) {
 		version := []string{"", "2.28", "2.35", "2.41"}[how&3]
 		sys := settings(conf)
 		sys.Hosts = name
-		m := &model{t: t, r: New(version, sys), net: simnet.New(context.Background(), w, simnet.Options{Seed: uint64(how)})}
-		m.ask(resolver.Request{
+		m := modelOn(t, simnet.New(context.Background(), w, simnet.Options{Seed: uint64(how)}), version, sys)
+		m.Ask(resolver.Request{
 			Host: name, Family: []resolver.Family{resolver.Unspec, resolver.Inet, resolver.Inet6}[how/4%3],
 			CanonName: how&16 != 0, V4Mapped: how&32 != 0, AddrConfig: how&64 != 0,
 		})
@@ -433,7 +428,7 @@ func TestReplyBeforeItsTime(t *testing.T) {
 	if err != nil || res.Code != "EAI_NONAME" {
 		t.Fatalf("%+v %v", res, err)
 	}
-	checkEvents(t, "early reply", events, res)
+	checkTrace(t, "early reply", resolvertest.CheckEvents(t, probe.Glibc, "early reply", events, res))
 	for _, ev := range events {
 		if ev.Kind == probe.KindLost {
 			t.Errorf("%+v", ev.Lost)

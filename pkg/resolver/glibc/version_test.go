@@ -115,7 +115,7 @@ func TestVersionDeltas(t *testing.T) {
 			"A x.y. 2; AAAA x.y. 2; ok" + addresses(25),
 		},
 	} {
-		t.Run(c.name+" in "+c.version, func(t *testing.T) { newModel(t, c.version, c.sys, c.rules...).want(c.req, c.want) })
+		t.Run(c.name+" in "+c.version, func(t *testing.T) { newModel(t, c.version, c.sys, c.rules...).Want(c.req, c.want) })
 	}
 }
 
@@ -138,10 +138,10 @@ func itoa(i int) string {
 func TestDefaultOrder(t *testing.T) {
 	sys := settings("nameserver 127.0.0.2\n")
 	sys.NSSwitch, sys.Hosts = nil, "10.0.0.1 x\n"
-	newModel(t, "2.35", sys).want(host("x"), "ok 10.0.0.1")
-	newModel(t, "2.34", sys).want(host("x"), "A x. 2; AAAA x. 2; EAI_NONAME")
+	newModel(t, "2.35", sys).Want(host("x"), "ok 10.0.0.1")
+	newModel(t, "2.34", sys).Want(host("x"), "A x. 2; AAAA x. 2; EAI_NONAME")
 	sys.ResolvConf = "nameserver 127.0.0.9\n"
-	newModel(t, "2.34", sys).want(host("x"), "A x. 9; AAAA x. 9; A x. 9; AAAA x. 9; ok 10.0.0.1")
+	newModel(t, "2.34", sys).Want(host("x"), "A x. 9; AAAA x. 9; A x. 9; AAAA x. 9; ok 10.0.0.1")
 }
 
 // TestReloadAfterFallback: before bug 31476 was fixed, the fallback to sequential queries ended the automatic reload.
@@ -152,9 +152,9 @@ func TestReloadAfterFallback(t *testing.T) {
 	} {
 		m := newModel(t, version, settings("nameserver 127.0.0.2\noptions timeout:1\n"),
 			"x AAAA 2 - - drop", "x A 2 - - a:192.0.2.1", "- - 2 - - drop", "- - 3 - - a:192.0.2.1")
-		m.want(host("x."), "A x. 2; AAAA x. 2; A x. 2@1s; AAAA x. 2@1s; A x. 2@2s; AAAA x. 2@2s; ok 192.0.2.1 in 3s")
+		m.Want(host("x."), "A x. 2; AAAA x. 2; A x. 2@1s; AAAA x. 2@1s; A x. 2@2s; AAAA x. 2@2s; ok 192.0.2.1 in 3s")
 		m.r.SetSystem(settings("nameserver 127.0.0.3\n"))
-		m.want(host("y."), want)
+		m.Want(host("y."), want)
 	}
 }
 
@@ -162,25 +162,25 @@ func TestReload(t *testing.T) {
 	rules := []string{"- - - - - a:192.0.2.1"}
 	change := func(m *model, text string) { m.r.SetSystem(settings(text)) }
 	m := newModel(t, "2.36", settings("nameserver 127.0.0.2\n"), rules...)
-	m.want(host("x."), "A x. 2; AAAA x. 2; ok 192.0.2.1")
+	m.Want(host("x."), "A x. 2; AAAA x. 2; ok 192.0.2.1")
 	change(m, "nameserver 127.0.0.3\noptions no-reload\n")
-	m.want(host("x."), "A x. 3; AAAA x. 3; ok 192.0.2.1")
+	m.Want(host("x."), "A x. 3; AAAA x. 3; ok 192.0.2.1")
 	change(m, "nameserver 127.0.0.4\n")
-	m.want(host("x."), "A x. 3; AAAA x. 3; ok 192.0.2.1")
+	m.Want(host("x."), "A x. 3; AAAA x. 3; ok 192.0.2.1")
 	old := newModel(t, "2.25", settings("nameserver 127.0.0.2\n"), rules...)
-	old.want(host("x."), "A x. 2; AAAA x. 2; ok 192.0.2.1")
+	old.Want(host("x."), "A x. 2; AAAA x. 2; ok 192.0.2.1")
 	change(old, "nameserver 127.0.0.3\n")
-	old.want(host("x."), "A x. 2; AAAA x. 2; ok 192.0.2.1")
+	old.Want(host("x."), "A x. 2; AAAA x. 2; ok 192.0.2.1")
 	// The environment counts when the file is read, not when it changes itself.
 	env := settings("nameserver 127.0.0.2\n")
 	m = newModel(t, "2.36", env, rules...)
-	m.want(host("x."), "A x. 2; AAAA x. 2; ok 192.0.2.1")
+	m.Want(host("x."), "A x. 2; AAAA x. 2; ok 192.0.2.1")
 	env.Env = map[string]string{"RES_OPTIONS": "no-aaaa"}
 	m.r.SetSystem(env)
-	m.want(host("x."), "A x. 2; AAAA x. 2; ok 192.0.2.1")
+	m.Want(host("x."), "A x. 2; AAAA x. 2; ok 192.0.2.1")
 	env.ResolvConf += "# changed\n"
 	m.r.SetSystem(env)
-	m.want(host("x."), "A x. 2; ok 192.0.2.1")
+	m.Want(host("x."), "A x. 2; ok 192.0.2.1")
 	// A file that is gone reads like an empty one.
 	env.NoResolvConf = true
 	m.r.SetSystem(env)

@@ -77,7 +77,7 @@ func TestLookup(t *testing.T) {
 			if result := got[strings.LastIndex("; "+got, "; "):]; result != c.result {
 				t.Errorf("%s: %s, want %s", c.host, result, c.result)
 			}
-			if outcomes := m.outcomes(); outcomes != c.outcomes {
+			if outcomes := m.Outcomes(); outcomes != c.outcomes {
 				t.Errorf("%s:\n got %s\nwant %s", c.host, outcomes, c.outcomes)
 			}
 		})
@@ -209,7 +209,7 @@ func TestReload(t *testing.T) {
 		m.want("old", "ok 10.0.0.1")
 		sys.ResolvConf, sys.Hosts = "nameserver 127.0.0.3\n", "10.0.0.2 old\n"
 		m.r.SetSystem(sys)
-		if err := m.net.Sleep(seconds(c.wait)); err != nil {
+		if err := m.Net.Sleep(seconds(c.wait)); err != nil {
 			t.Fatal(err)
 		}
 		m.want("x.", c.want)

@@ -101,7 +101,7 @@ func TestWalkSendsWhatTheReleaseSends(t *testing.T) {
 		sys := settings("nameserver 127.0.0.2\n" + c.conf)
 		sys.Env = map[string]string{"GODEBUG": c.godebug}
 		m := newModel(t, c.version, sys)
-		n := &watched{Network: m.net}
+		n := &watched{Network: m.Net}
 		if _, err := m.r.Resolve(context.Background(), n, resolver.Request{Host: "x.", Family: resolver.Unspec}, func(probe.Event) {}); err != nil {
 			t.Fatal(err)
 		}
@@ -153,7 +153,7 @@ func TestWalkWithoutARoute(t *testing.T) {
 		{open: resolver.ErrUnreachable}, {send: resolver.ErrUnreachable}, {send: resolver.ErrRefused}, {open: own, fails: own},
 	} {
 		m := newModel(t, "", settings("nameserver 127.0.0.2\nnameserver 127.0.0.3\n"), "x - - - - "+both)
-		n := &watched{Network: m.net, openErr: c.open, sendErr: c.send}
+		n := &watched{Network: m.Net, openErr: c.open, sendErr: c.send}
 		notes := 0
 		res, err := m.r.Resolve(context.Background(), n, resolver.Request{Host: "x.", Family: resolver.Unspec}, func(ev probe.Event) {
 			if ev.Kind == probe.KindNote {
@@ -169,7 +169,7 @@ func TestWalkWithoutARoute(t *testing.T) {
 func TestWalkEndsWithItsContext(t *testing.T) {
 	m := newModel(t, "", settings("nameserver 127.0.0.2\n"), "x - - - - drop")
 	ctx, cancel := context.WithCancel(context.Background())
-	_, err := m.r.Resolve(ctx, m.net, resolver.Request{Host: "x.", Family: resolver.Unspec}, func(ev probe.Event) {
+	_, err := m.r.Resolve(ctx, m.Net, resolver.Request{Host: "x.", Family: resolver.Unspec}, func(ev probe.Event) {
 		if ev.Kind == probe.KindSent {
 			cancel()
 		}

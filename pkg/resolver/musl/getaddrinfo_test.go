@@ -17,18 +17,18 @@ func TestLiterals(t *testing.T) {
 		"::ffff:1.2.3.4": "ok ::ffff:1.2.3.4", "fd00::1%lo": "EAI_NONAME", "fe80::1%": "EAI_NONAME", "fe80::1%99999999999": "EAI_NONAME",
 		"1.2.3.4.": "A 1.2.3.4. 2; AAAA 1.2.3.4. 2; EAI_NONAME", "[::1]": `A [::1]. 2; AAAA [::1]. 2; EAI_NONAME`,
 	} {
-		newModel(t, latest, sys).want(host(name), want)
+		newModel(t, latest, sys).Want(host(name), want)
 	}
 	four, six := resolver.Request{Host: "1.2.3.4", Family: resolver.Inet6}, resolver.Request{Host: "::1", Family: resolver.Inet}
 	for version, code := range map[string]string{latest: "EAI_NODATA", middle: "EAI_NONAME"} {
-		newModel(t, version, sys).want(four, code)
-		newModel(t, version, sys).want(six, code)
+		newModel(t, version, sys).Want(four, code)
+		newModel(t, version, sys).Want(six, code)
 	}
 	four.V4Mapped = true
-	newModel(t, latest, sys).want(four, "ok ::ffff:1.2.3.4")
+	newModel(t, latest, sys).Want(four, "ok ::ffff:1.2.3.4")
 	sys.Links = []string{"eth0"}
-	newModel(t, latest, sys).want(host("fe80::1%lo"), "EAI_NONAME")
-	newModel(t, latest, sys).want(host("fe80::1%eth0"), "ok fe80::1%eth0")
+	newModel(t, latest, sys).Want(host("fe80::1%lo"), "EAI_NONAME")
+	newModel(t, latest, sys).Want(host("fe80::1%eth0"), "ok fe80::1%eth0")
 }
 
 func TestHosts(t *testing.T) {
@@ -45,7 +45,7 @@ func TestHosts(t *testing.T) {
 		// There is no white space behind the last word of the file.
 		"last": "A last. 2; AAAA last. 2; EAI_NONAME",
 	} {
-		newModel(t, latest, sys).want(canon(name), want)
+		newModel(t, latest, sys).Want(canon(name), want)
 	}
 }
 
@@ -54,27 +54,27 @@ func TestHostsOfTheOtherFamily(t *testing.T) {
 	sys.Hosts = "10.1.1.1 web\nfd00::1 first both\n10.1.1.2 second both\n"
 	for version, code := range map[string]string{latest: "EAI_NODATA", middle: "EAI_NONAME"} {
 		m := newModel(t, version, sys, "* - - - - aaaa:2001:db8::1")
-		m.want(resolver.Request{Host: "web", Family: resolver.Inet6}, code)
-		if !strings.Contains(m.notes(), "asks no server") || m.trace().AnsweredBy != byHosts {
-			t.Errorf("notes %s, answered by %s", m.notes(), m.trace().AnsweredBy)
+		m.Want(resolver.Request{Host: "web", Family: resolver.Inet6}, code)
+		if !strings.Contains(m.Notes(), "asks no server") || m.Trace().AnsweredBy != byHosts {
+			t.Errorf("notes %s, answered by %s", m.Notes(), m.Trace().AnsweredBy)
 		}
 	}
 	both := resolver.Request{Host: "both", Family: resolver.Inet, CanonName: true}
-	newModel(t, "1.2.2", sys).want(both, "ok 10.1.1.2 (first)")
-	newModel(t, "1.2.1", sys).want(both, "ok 10.1.1.2 (second)")
+	newModel(t, "1.2.2", sys).Want(both, "ok 10.1.1.2 (first)")
+	newModel(t, "1.2.1", sys).Want(both, "ok 10.1.1.2 (second)")
 }
 
 func TestHostsAreBounded(t *testing.T) {
 	sys := settings(ns1)
 	sys.Hosts = strings.Repeat("10.1.1.1 many\n", 100)
 	m := newModel(t, latest, sys)
-	m.ask(host("many"))
-	if n := len(m.trace().Addresses); n != maxAddresses {
+	m.Ask(host("many"))
+	if n := len(m.Trace().Addresses); n != maxAddresses {
 		t.Errorf("%d addresses", n)
 	}
 	// A long line comes in pieces of 511 bytes, each read as a line of its own.
 	sys.Hosts = "10.1.1.1 " + strings.Repeat("x", 502) + "10.2.2.2 rest\n"
-	newModel(t, latest, sys).want(host("rest"), "ok 10.2.2.2")
+	newModel(t, latest, sys).Want(host("rest"), "ok 10.2.2.2")
 }
 
 func TestAddrConfig(t *testing.T) {
@@ -89,30 +89,30 @@ func TestAddrConfig(t *testing.T) {
 	rule := "* - - - - a:192.0.2.1 aaaa:2001:db8::1"
 	ask := resolver.Request{Host: "x.", AddrConfig: true}
 	six := resolver.Request{Host: "x.", AddrConfig: true, Family: resolver.Inet6}
-	newModel(t, latest, addrs("127.0.0.1", "::1"), rule).want(ask, "A x. 2; AAAA x. 2; ok 2001:db8::1 192.0.2.1")
-	newModel(t, latest, addrs("127.0.0.1", "10.1.1.1"), rule).want(ask, "A x. 2; ok 192.0.2.1")
-	newModel(t, latest, addrs("::1"), rule).want(ask, "AAAA x. 2; ok 2001:db8::1")
-	newModel(t, latest, addrs("127.0.0.1", "fd00::9"), rule).want(six, "A x. 2; EAI_NODATA")
-	newModel(t, middle, addrs("127.0.0.1", "fd00::9"), rule).want(six, "EAI_NONAME")
-	newModel(t, latest, addrs(), rule).want(ask, "A x. 2; EAI_NODATA")
-	newModel(t, latest, settings(ns1), rule).want(six, "AAAA x. 2; ok 2001:db8::1")
-	newModel(t, latest, settings(ns1)).want(resolver.Request{Host: "x.", Family: "bogus"}, "EAI_FAMILY")
+	newModel(t, latest, addrs("127.0.0.1", "::1"), rule).Want(ask, "A x. 2; AAAA x. 2; ok 2001:db8::1 192.0.2.1")
+	newModel(t, latest, addrs("127.0.0.1", "10.1.1.1"), rule).Want(ask, "A x. 2; ok 192.0.2.1")
+	newModel(t, latest, addrs("::1"), rule).Want(ask, "AAAA x. 2; ok 2001:db8::1")
+	newModel(t, latest, addrs("127.0.0.1", "fd00::9"), rule).Want(six, "A x. 2; EAI_NODATA")
+	newModel(t, middle, addrs("127.0.0.1", "fd00::9"), rule).Want(six, "EAI_NONAME")
+	newModel(t, latest, addrs(), rule).Want(ask, "A x. 2; EAI_NODATA")
+	newModel(t, latest, settings(ns1), rule).Want(six, "AAAA x. 2; ok 2001:db8::1")
+	newModel(t, latest, settings(ns1)).Want(resolver.Request{Host: "x.", Family: "bogus"}, "EAI_FAMILY")
 }
 
 func TestMappedAddresses(t *testing.T) {
 	six := resolver.Request{Host: "x.", Family: resolver.Inet6, V4Mapped: true}
-	newModel(t, latest, settings(ns1), "* - - - - a:192.0.2.1 aaaa:2001:db8::1").want(six, "A x. 2; AAAA x. 2; ok 2001:db8::1")
-	newModel(t, latest, settings(ns1), "* - - - - a:192.0.2.1").want(six, "A x. 2; AAAA x. 2; ok ::ffff:192.0.2.1")
+	newModel(t, latest, settings(ns1), "* - - - - a:192.0.2.1 aaaa:2001:db8::1").Want(six, "A x. 2; AAAA x. 2; ok 2001:db8::1")
+	newModel(t, latest, settings(ns1), "* - - - - a:192.0.2.1").Want(six, "A x. 2; AAAA x. 2; ok ::ffff:192.0.2.1")
 	four := resolver.Request{Host: "x.", Family: resolver.Inet, V4Mapped: true}
-	newModel(t, latest, settings(ns1), "* - - - - a:192.0.2.1").want(four, "A x. 2; ok 192.0.2.1")
+	newModel(t, latest, settings(ns1), "* - - - - a:192.0.2.1").Want(four, "A x. 2; ok 192.0.2.1")
 }
 
 func TestCanonicalNames(t *testing.T) {
 	canon := resolver.Request{Host: "x.y.", CanonName: true, Family: resolver.Inet}
-	newModel(t, latest, settings(ns1), "* - - - - a:192.0.2.1").want(canon, "A x.y. 2; ok 192.0.2.1 (x.y)")
-	newModel(t, latest, settings(ns1), "* - - - - cname:a.test cname:b.test a:192.0.2.1").want(canon, "A x.y. 2; ok 192.0.2.1 (b.test)")
+	newModel(t, latest, settings(ns1), "* - - - - a:192.0.2.1").Want(canon, "A x.y. 2; ok 192.0.2.1 (x.y)")
+	newModel(t, latest, settings(ns1), "* - - - - cname:a.test cname:b.test a:192.0.2.1").Want(canon, "A x.y. 2; ok 192.0.2.1 (b.test)")
 	// An underscore is in no host name; the name before it stays.
-	newModel(t, latest, settings(ns1), "* - - - - cname:a.test cname:_b.test a:192.0.2.1").want(canon, "A x.y. 2; ok 192.0.2.1 (a.test)")
+	newModel(t, latest, settings(ns1), "* - - - - cname:a.test cname:_b.test a:192.0.2.1").Want(canon, "A x.y. 2; ok 192.0.2.1 (a.test)")
 }
 
 func TestSortKeys(t *testing.T) {
@@ -124,9 +124,9 @@ func TestSortKeys(t *testing.T) {
 	}
 	rule := "* - - - - a:192.0.2.1 aaaa:2001:db8::1 aaaa:fd00::1 aaaa:2002:101::1 aaaa:fe80::1"
 	// Usable first, then by precedence: 40, 35, 30, 3; the link-local one has label 1 and a nearer scope.
-	newModel(t, latest, sys, rule).want(host("x."), "A x. 2; AAAA x. 2; ok fe80::1 192.0.2.1 2002:101::1 fd00::1 2001:db8::1")
-	newModel(t, latest, sys, "* - - - - a:192.0.2.7 a:192.0.2.1").want(host("x."), "A x. 2; AAAA x. 2; ok 192.0.2.7 192.0.2.1")
-	newModel(t, latest, sys, "* - - - - a:192.0.2.1 aaaa:2001:db8::1").want(host("x."), "A x. 2; AAAA x. 2; ok 192.0.2.1 2001:db8::1")
+	newModel(t, latest, sys, rule).Want(host("x."), "A x. 2; AAAA x. 2; ok fe80::1 192.0.2.1 2002:101::1 fd00::1 2001:db8::1")
+	newModel(t, latest, sys, "* - - - - a:192.0.2.7 a:192.0.2.1").Want(host("x."), "A x. 2; AAAA x. 2; ok 192.0.2.7 192.0.2.1")
+	newModel(t, latest, sys, "* - - - - a:192.0.2.1 aaaa:2001:db8::1").Want(host("x."), "A x. 2; AAAA x. 2; ok 192.0.2.1 2001:db8::1")
 	for a, want := range map[string]int{"ff02::1": 2, "ff0e::1": 14, "fe80::1": 2, "::1": 2, "fec0::1": 5, "2001:db8::1": 14, "127.0.0.1": 14} {
 		if got := scope(netip.MustParseAddr(a)); got != want {
 			t.Errorf("scope of %s: %d, want %d", a, got, want)
@@ -188,7 +188,7 @@ func TestNamesOutsideOfASCII(t *testing.T) {
 		{latest, "x-_y.test.", "ok 192.0.2.1"},
 	} {
 		m := newModel(t, c.version, settings(ns1), rule)
-		got := m.ask(resolver.Request{Host: c.name, Family: resolver.Inet})
+		got := m.Ask(resolver.Request{Host: c.name, Family: resolver.Inet})
 		if !strings.HasSuffix(got, "; "+c.want) {
 			t.Errorf("musl %s, %q: %s, want %s", c.version, c.name, got, c.want)
 		}

@@ -1,16 +1,13 @@
 package musl
 
 import (
-	"context"
 	"fmt"
-	"slices"
 	"testing"
-	"time"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/resolvertest"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/scenario"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
-	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/simnet"
 )
 
 // observedVersions are the versions that were recorded, and how often.
@@ -26,91 +23,35 @@ var observedVersions = []struct {
 // observedCodes are getaddrinfo's return codes as the recordings have them.
 var observedCodes = map[int]eai{0: eaiOK, -2: eaiNoName, -3: eaiAgain, -4: eaiFail, -5: eaiNoData, -11: eaiSystem}
 
-// process is one run of a recorded scenario on simnet.
-type process struct {
-	packets []scenario.Packet
-	results []resolver.Result
-	elapsed []time.Duration
-	runs    [][]probe.Event
-}
-
-func runObserved(t *testing.T, o scenario.Observed, version string) process {
+func runObserved(t *testing.T, o scenario.Observed, version string) resolvertest.Process {
 	t.Helper()
-	net := simnet.New(context.Background(), &o.World, simnet.Options{Seed: 1})
-	rec := scenario.Record(net)
-	start := net.Now()
-	sys, script := o.System, o.Script
-	r := New(version, sys)
-	var p process
-	for i, call := range o.Calls {
-		if i > 0 {
-			if err := net.Sleep(o.Pause); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for len(script) > 0 && script[0].At <= net.Now().Sub(start) {
-			sys.ResolvConf, script = script[0].ResolvConf, script[1:]
-			r.SetSystem(sys)
-		}
+	return resolvertest.Run(t, New(version, o.System), o, 1, func(call scenario.Call) resolver.Request {
 		req := call.Request
 		if call.NullHints {
 			// Without hints there are no flags; the scenario has glibc's.
 			req.AddrConfig, req.V4Mapped = false, false
 		}
-		before := net.Now()
-		var events []probe.Event
-		res, err := r.Resolve(context.Background(), rec, req, func(ev probe.Event) { events = append(events, ev) })
-		if err != nil {
-			t.Fatalf("call %d: %v", i+1, err)
-		}
-		p.results = append(p.results, res)
-		p.elapsed = append(p.elapsed, net.Now().Sub(before))
-		p.runs = append(p.runs, events)
-		if res.Outcome == probe.Fail && res.Code == "" {
-			break
-		}
-	}
-	p.packets = rec.Packets()
-	return p
+		return req
+	})
 }
 
 // TestObserved compares our packets and results with what the real musl did on all recorded scenarios.
 func TestObserved(t *testing.T) {
-	all, err := scenario.ObservedAll()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for _, v := range observedVersions {
 		t.Run(v.version, func(t *testing.T) {
-			recordings, same := 0, 0
-			for _, o := range all {
-				rec, ok := o.Recordings[v.library]
-				if !ok {
-					continue
-				}
-				recordings++
+			resolvertest.Recorded(t, v.library, v.recordings, func(t *testing.T, o scenario.Observed, rec scenario.Recording) {
 				compare := compareObserved
 				if _, race := races[o.Name]; race {
 					compare = compareRace
 				}
-				if t.Run(o.Name, func(t *testing.T) { report(t, compare(t, o, rec, v.version)) }) {
-					same++
-				}
-			}
-			t.Logf("%d of %d recorded scenarios are the same", same, recordings)
-			if recordings != v.recordings {
-				t.Errorf("%d recordings, want %d", recordings, v.recordings)
-			}
+				resolvertest.Report(t, compare(t, o, rec, v.version))
+			})
 		})
 	}
 }
 
-func report(t *testing.T, differences []string) {
-	t.Helper()
-	for _, d := range differences {
-		t.Error(d)
-	}
-}
+// comparison is with a program that prints an address without hints once for UDP and once for TCP.
+var comparison = resolvertest.Comparison{Code: resolvertest.Codes(observedCodes), SocketTypes: 2, Canonical: true}
 
 // compareObserved returns how our run differs from a recorded one.
 //
@@ -121,7 +62,7 @@ func compareObserved(t *testing.T, o scenario.Observed, rec scenario.Recording, 
 	p := runObserved(t, o, version)
 	var out []string
 	differ := func(format string, args ...any) { out = append(out, fmt.Sprintf(format, args...)) }
-	data, syns := splitSYN(p.packets)
+	data, syns := splitSYN(p.Packets)
 	for _, d := range scenario.Compare(rec.Packets, data) {
 		differ("%v", d)
 	}
@@ -129,31 +70,12 @@ func compareObserved(t *testing.T, o scenario.Observed, rec scenario.Recording, 
 	if fewer := o.Name == refusedStreams && observed > 0 && observed < syns; observed != syns && !fewer {
 		differ("%d connections, observed %d", syns, observed)
 	}
-	for i, want := range rec.Results {
-		if i >= len(p.results) {
-			return append(out, fmt.Sprintf("%d results, observed %d", len(p.results), len(rec.Results)))
-		}
-		got := p.results[i]
-		if code, known := observedCodes[want.Code]; !known || string(code) != got.Code {
-			differ("call %d: code %q, observed %d", i+1, got.Code, want.Code)
-		}
-		if addrs := expectedAddresses(o.Calls[i], got.Addresses); !slices.Equal(addrs, want.Addresses) {
-			differ("call %d: addresses %v, observed %v", i+1, addrs, want.Addresses)
-		}
-		if got.Canonical != want.Canonical {
-			differ("call %d: canonical name %q, observed %q", i+1, got.Canonical, want.Canonical)
-		}
-		if !scenario.Near(want.Elapsed, p.elapsed[i]) {
-			differ("call %d: took %v, observed %v", i+1, p.elapsed[i], want.Elapsed)
-		}
-	}
-	last := p.results[len(p.results)-1]
+	out = append(out, comparison.Results(o, rec, p)...)
+	last := p.Results[len(p.Results)-1]
 	if died := last.Outcome == probe.Fail && last.Code == ""; died != (len(rec.Results) < len(o.Calls)) {
 		differ("%d results of %d calls, ours ended with %+v", len(rec.Results), len(o.Calls), last)
 	}
-	for i, events := range p.runs {
-		checkEvents(t, fmt.Sprintf("call %d", i+1), events, p.results[i])
-	}
+	p.CheckEvents(t, probe.Musl, checkTrace)
 	return out
 }
 

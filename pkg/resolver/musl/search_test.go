@@ -20,17 +20,17 @@ func TestNoSearchWithEnoughDots(t *testing.T) {
 		"":       "EAI_NONAME",
 		"x\x00y": "A x.a.test. 2; AAAA x.a.test. 2; A x. 2; AAAA x. 2; EAI_NONAME",
 	} {
-		newModel(t, latest, sys).want(host(name), want)
+		newModel(t, latest, sys).Want(host(name), want)
 	}
 }
 
 func TestRootOnTheSearchList(t *testing.T) {
 	sys := settings(ns1 + "search .\noptions ndots:5 timeout:1\n")
 	rule := "x - - - - a:192.0.2.1 aaaa:2001:db8::1"
-	newModel(t, latest, sys, rule).want(host("x"), "A x. 2; AAAA x. 2; ok 2001:db8::1 192.0.2.1")
+	newModel(t, latest, sys, rule).Want(host("x"), "A x. 2; AAAA x. 2; ok 2001:db8::1 192.0.2.1")
 	m := newModel(t, middle, sys, rule)
-	m.want(host("x"), "A x.. 2; AAAA x.. 2; A x.. 2@500ms; AAAA x.. 2@500ms; EAI_AGAIN in 1s")
-	if r := m.trace(); r.Attempts[0].Outcome != probe.Timeout || r.Attempts[0].Queries[0].Transmissions[0].Reply != probe.ReplyLost {
+	m.Want(host("x"), "A x.. 2; AAAA x.. 2; A x.. 2@500ms; AAAA x.. 2@500ms; EAI_AGAIN in 1s")
+	if r := m.Trace(); r.Attempts[0].Outcome != probe.Timeout || r.Attempts[0].Queries[0].Transmissions[0].Reply != probe.ReplyLost {
 		t.Errorf("%+v", r.Attempts)
 	}
 }
@@ -51,20 +51,20 @@ func TestNamesThatCannotBeSent(t *testing.T) {
 	long := strings.Repeat("l", 64)
 	sys := settings(ns1 + "search .a.test " + long + ".test b.test\noptions ndots:5\n")
 	rule := "x.b.test - - - - a:192.0.2.1 aaaa:2001:db8::1"
-	newModel(t, latest, sys, rule).want(host("x"), "A x.b.test. 2; AAAA x.b.test. 2; ok 2001:db8::1 192.0.2.1")
+	newModel(t, latest, sys, rule).Want(host("x"), "A x.b.test. 2; AAAA x.b.test. 2; ok 2001:db8::1 192.0.2.1")
 	m := newModel(t, middle, sys, rule)
-	m.want(host("x"), "EAI_NONAME")
-	if !strings.Contains(m.notes(), "gives the whole lookup up") {
-		t.Errorf("notes: %s", m.notes())
+	m.Want(host("x"), "EAI_NONAME")
+	if !strings.Contains(m.Notes(), "gives the whole lookup up") {
+		t.Errorf("notes: %s", m.Notes())
 	}
 	for _, name := range []string{"a..b", ".a", long + ".x", strings.Repeat("a.", 126) + "bc."} {
 		for _, version := range []string{middle, latest} {
-			newModel(t, version, settings(ns1)).want(host(name), "EAI_NONAME")
+			newModel(t, version, settings(ns1)).Want(host(name), "EAI_NONAME")
 		}
 	}
 	name := strings.Repeat("a.", 126) + "b."
-	newModel(t, latest, settings(ns1)).want(host(name), "A "+name+" 2; AAAA "+name+" 2; EAI_NONAME")
-	newModel(t, latest, settings(ns1)).want(host(strings.Repeat("a.", 127)+"b"), "EAI_NONAME")
+	newModel(t, latest, settings(ns1)).Want(host(name), "A "+name+" 2; AAAA "+name+" 2; EAI_NONAME")
+	newModel(t, latest, settings(ns1)).Want(host(strings.Repeat("a.", 127)+"b"), "EAI_NONAME")
 }
 
 // A candidate that does not fit musl's buffer of 256 bytes is passed over by all versions; one that fits but is no name is
@@ -74,34 +74,34 @@ func TestCandidatesThatAreTooLong(t *testing.T) {
 	name := strings.Repeat("n", 15)
 	sys := settings(ns1 + "search " + domain + " b.test\n")
 	want := "A " + name + ".b.test. 2; AAAA " + name + ".b.test. 2; A " + name + ". 2; AAAA " + name + ". 2; EAI_NONAME"
-	newModel(t, middle, sys).want(host(name), want)
-	newModel(t, latest, sys).want(host(name), want)
+	newModel(t, middle, sys).Want(host(name), want)
+	newModel(t, latest, sys).Want(host(name), want)
 	shorter := name[1:]
-	newModel(t, middle, sys).want(host(shorter), "EAI_NONAME")
+	newModel(t, middle, sys).Want(host(shorter), "EAI_NONAME")
 }
 
 func TestAnyBytesAreSent(t *testing.T) {
 	for name, shown := range map[string]string{
 		"fo o/*.bar.": `fo\032o/*.bar.`, "b\xc3\xbc.test.": `b\195\188.test.`, `a\.b.`: `a\\.b.`, `a\046b.`: `a\\046b.`, "-FOO.": "-FOO.",
 	} {
-		newModel(t, latest, settings(ns1)).want(host(name), "A "+shown+" 2; AAAA "+shown+" 2; EAI_NONAME")
+		newModel(t, latest, settings(ns1)).Want(host(name), "A "+shown+" 2; AAAA "+shown+" 2; EAI_NONAME")
 	}
 }
 
 func TestFilesAreReadOnEveryCall(t *testing.T) {
 	m := newModel(t, latest, settings(ns1))
-	m.want(host("x."), "A x. 2; AAAA x. 2; EAI_NONAME")
+	m.Want(host("x."), "A x. 2; AAAA x. 2; EAI_NONAME")
 	m.r.SetSystem(settings("nameserver 127.0.0.3\n"))
-	m.want(host("x."), "A x. 3; AAAA x. 3; EAI_NONAME")
+	m.Want(host("x."), "A x. 3; AAAA x. 3; EAI_NONAME")
 	m.r.SetSystem(resolver.System{ResolvConf: "nameserver 127.0.0.3\noptions timeout:1 attempts:1", NoResolvConf: true})
-	m.want(host("x."), "A x. 1; AAAA x. 1; A x. 1@2.5s; AAAA x. 1@2.5s; EAI_AGAIN in 5.01s")
+	m.Want(host("x."), "A x. 1; AAAA x. 1; A x. 1@2.5s; AAAA x. 1@2.5s; EAI_AGAIN in 5.01s")
 }
 
 func TestNoDataEndsTheSearch(t *testing.T) {
 	sys := settings(k8s)
 	rules := []string{"x.shop.* - - - - nodata", "x - - - - a:192.0.2.1"}
-	newModel(t, latest, sys, rules...).want(host("x"), "A x.shop.svc.cluster.local. 2; AAAA x.shop.svc.cluster.local. 2; EAI_NODATA")
-	newModel(t, middle, sys, rules...).want(host("x"), "A x.shop.svc.cluster.local. 2; AAAA x.shop.svc.cluster.local. 2; EAI_NONAME")
+	newModel(t, latest, sys, rules...).Want(host("x"), "A x.shop.svc.cluster.local. 2; AAAA x.shop.svc.cluster.local. 2; EAI_NODATA")
+	newModel(t, middle, sys, rules...).Want(host("x"), "A x.shop.svc.cluster.local. 2; AAAA x.shop.svc.cluster.local. 2; EAI_NONAME")
 }
 
 // Before 1.2.1 a CNAME in the AAAA reply of a candidate whose A reply is NXDOMAIN overwrites the host in the buffer that the next
@@ -109,8 +109,8 @@ func TestNoDataEndsTheSearch(t *testing.T) {
 func TestAliasOverwritesTheHost(t *testing.T) {
 	sys := settings(ns1 + "search a.test b.test\noptions ndots:5\n")
 	rules := []string{"xy.a.test A - - - nx", "xy.a.test AAAA - - - cname:other.example"}
-	newModel(t, old, sys, rules...).want(host("xy"),
+	newModel(t, old, sys, rules...).Want(host("xy"),
 		"A xy.a.test. 2; AAAA xy.a.test. 2; A othb.test. 2; AAAA othb.test. 2; A xy. 2; AAAA xy. 2; EAI_NONAME")
-	newModel(t, middle, sys, rules...).want(host("xy"),
+	newModel(t, middle, sys, rules...).Want(host("xy"),
 		"A xy.a.test. 2; AAAA xy.a.test. 2; A xy.b.test. 2; AAAA xy.b.test. 2; A xy. 2; AAAA xy. 2; EAI_NONAME")
 }

@@ -16,19 +16,19 @@ import (
 
 func TestHalfAPair(t *testing.T) {
 	half := []string{"x A - - - a:192.0.2.1", "x AAAA - - - drop"}
-	newModel(t, latest, settings(ns1), half...).want(host("x."), "A x. 2; AAAA x. 2; AAAA x. 2@2.5s; EAI_AGAIN in 5.01s")
-	newModel(t, "1.2.1", settings(ns1), half...).want(host("x."), "A x. 2; AAAA x. 2; AAAA x. 2@2.5s; EAI_AGAIN in 5.01s")
-	newModel(t, old, settings(ns1), half...).want(host("x."), "A x. 2; AAAA x. 2; AAAA x. 2@2.5s; ok 192.0.2.1 in 5.01s")
+	newModel(t, latest, settings(ns1), half...).Want(host("x."), "A x. 2; AAAA x. 2; AAAA x. 2@2.5s; EAI_AGAIN in 5.01s")
+	newModel(t, "1.2.1", settings(ns1), half...).Want(host("x."), "A x. 2; AAAA x. 2; AAAA x. 2@2.5s; EAI_AGAIN in 5.01s")
+	newModel(t, old, settings(ns1), half...).Want(host("x."), "A x. 2; AAAA x. 2; AAAA x. 2@2.5s; ok 192.0.2.1 in 5.01s")
 	negative := []string{"x A - - - a:192.0.2.1", "x AAAA - - - nx"}
-	newModel(t, latest, settings(ns1), negative...).want(host("x."), "A x. 2; AAAA x. 2; EAI_NONAME")
-	newModel(t, old, settings(ns1), negative...).want(host("x."), "A x. 2; AAAA x. 2; ok 192.0.2.1")
+	newModel(t, latest, settings(ns1), negative...).Want(host("x."), "A x. 2; AAAA x. 2; EAI_NONAME")
+	newModel(t, old, settings(ns1), negative...).Want(host("x."), "A x. 2; AAAA x. 2; ok 192.0.2.1")
 }
 
 func TestServFailIsRetriedWithinABudget(t *testing.T) {
 	m := newModel(t, latest, settings(ns1+"options timeout:1\n"), "x A - - - servfail", "x AAAA - - - aaaa:2001:db8::1")
 	again := "; A x. 2; A x. 2; A x. 2; A x. 2"
-	m.want(host("x."), "A x. 2; AAAA x. 2"+again+"; A x. 2@500ms"+strings.ReplaceAll(again, "2;", "2@500ms;")+"@500ms; EAI_AGAIN in 1s")
-	r := m.trace()
+	m.Want(host("x."), "A x. 2; AAAA x. 2"+again+"; A x. 2@500ms"+strings.ReplaceAll(again, "2;", "2@500ms;")+"@500ms; EAI_AGAIN in 1s")
+	r := m.Trace()
 	if a := r.Attempts[0]; a.Outcome != probe.ServFail || a.Queries[0].Rcode != "SERVFAIL" || a.Queries[1].Transmissions[0].Use != probe.UseAccepted {
 		t.Errorf("%+v", a)
 	}
@@ -37,8 +37,8 @@ func TestServFailIsRetriedWithinABudget(t *testing.T) {
 func TestOtherErrorsAreDropped(t *testing.T) {
 	for word, outcome := range map[string]probe.Outcome{"refused": probe.Refused, "formerr": probe.FormErr, "notimp": probe.NotImp, "rcode:9": probe.Fail} {
 		m := newModel(t, latest, settings(ns1+"options timeout:1 attempts:1\n"), "* - - - - "+word)
-		m.want(host("x."), "A x. 2; AAAA x. 2; EAI_AGAIN in 1s")
-		if a := m.trace().Attempts[0]; a.Outcome != outcome || a.Queries[0].Transmissions[0].Use != probe.UseRejected {
+		m.Want(host("x."), "A x. 2; AAAA x. 2; EAI_AGAIN in 1s")
+		if a := m.Trace().Attempts[0]; a.Outcome != outcome || a.Queries[0].Transmissions[0].Use != probe.UseRejected {
 			t.Errorf("%s: %+v", word, a)
 		}
 	}
@@ -46,41 +46,41 @@ func TestOtherErrorsAreDropped(t *testing.T) {
 
 func TestAllServersAreAsked(t *testing.T) {
 	m := newModel(t, latest, settings(ns2), "x - 2 - - drop", "x - 3 - - a:192.0.2.1 aaaa:2001:db8::1 delay:3s")
-	m.want(host("x."), "A x. 2; A x. 3; AAAA x. 2; AAAA x. 3; A x. 2@2.5s; A x. 3@2.5s; AAAA x. 2@2.5s; AAAA x. 3@2.5s; ok 2001:db8::1 192.0.2.1 in 3s")
+	m.Want(host("x."), "A x. 2; A x. 3; AAAA x. 2; AAAA x. 3; A x. 2@2.5s; A x. 3@2.5s; AAAA x. 2@2.5s; AAAA x. 3@2.5s; ok 2001:db8::1 192.0.2.1 in 3s")
 	replies := map[string]string{}
-	for _, tr := range m.trace().Attempts[0].Queries[0].Transmissions {
+	for _, tr := range m.Trace().Attempts[0].Queries[0].Transmissions {
 		replies[fmt.Sprintf("%s %d", tr.Server, tr.Try)] = tr.Reply
 	}
 	want := "map[127.0.0.2:53 1:lost 127.0.0.2:53 3:abandoned 127.0.0.3:53 2:lost 127.0.0.3:53 4:NOERROR]"
 	if got := fmt.Sprint(replies); got != want {
 		t.Errorf("%s, want %s", got, want)
 	}
-	if sockets := m.trace().Attempts[0].Queries[1].Transmissions[3].Socket; sockets != 1 {
+	if sockets := m.Trace().Attempts[0].Queries[1].Transmissions[3].Socket; sockets != 1 {
 		t.Errorf("socket %d", sockets)
 	}
 }
 
 func TestSpuriousReplies(t *testing.T) {
 	sys := settings(ns1 + "options timeout:1 attempts:1\n")
-	newModel(t, latest, sys, "* - - - - a:192.0.2.1 aaaa:2001:db8::1 badid").want(host("x."), "A x. 2; AAAA x. 2; EAI_AGAIN in 1s")
+	newModel(t, latest, sys, "* - - - - a:192.0.2.1 aaaa:2001:db8::1 badid").Want(host("x."), "A x. 2; AAAA x. 2; EAI_AGAIN in 1s")
 	// The question is not looked at.
-	newModel(t, latest, sys, "* - - - - a:192.0.2.1 aaaa:2001:db8::1 badquestion").want(host("x."), "A x. 2; AAAA x. 2; ok 2001:db8::1 192.0.2.1")
+	newModel(t, latest, sys, "* - - - - a:192.0.2.1 aaaa:2001:db8::1 badquestion").Want(host("x."), "A x. 2; AAAA x. 2; ok 2001:db8::1 192.0.2.1")
 	// A bare header is an empty answer.
-	newModel(t, latest, sys, "* - - - - header").want(host("x."), "A x. 2; AAAA x. 2; EAI_NODATA")
+	newModel(t, latest, sys, "* - - - - header").Want(host("x."), "A x. 2; AAAA x. 2; EAI_NODATA")
 }
 
 func TestNumbersThatSendNothing(t *testing.T) {
 	m := newModel(t, latest, settings(ns1+"options timeout:0\n"))
-	m.want(host("x."), "EAI_AGAIN")
-	if a := m.trace().Attempts[0]; a.Outcome != probe.Unsent || !strings.Contains(m.notes(), "timeout:0") {
-		t.Errorf("%+v, notes %s", a, m.notes())
+	m.Want(host("x."), "EAI_AGAIN")
+	if a := m.Trace().Attempts[0]; a.Outcome != probe.Unsent || !strings.Contains(m.Notes(), "timeout:0") {
+		t.Errorf("%+v, notes %s", a, m.Notes())
 	}
 	m = newModel(t, latest, settings(ns1+"options attempts:0\n"))
-	m.want(host("x."), "fail")
-	if r := m.trace(); r.Code != "" || !strings.Contains(m.notes(), "SIGFPE") {
+	m.Want(host("x."), "fail")
+	if r := m.Trace(); r.Code != "" || !strings.Contains(m.Notes(), "SIGFPE") {
 		t.Errorf("%+v", r)
 	}
-	m.want(host("10.1"), "ok 10.0.0.1")
+	m.Want(host("10.1"), "ok 10.0.0.1")
 }
 
 // Where the rounds do not add up to the timeout, the lateness of poll keeps another one from fitting in. Tried with 1.2.3; with
@@ -91,8 +91,8 @@ func TestRounds(t *testing.T) {
 		"timeout:1 attempts:10": 10, "timeout:60 attempts:1": 1,
 	} {
 		m := newModel(t, latest, settings(ns1+"options "+options+"\n"), "* - - - - drop")
-		m.ask(resolver.Request{Host: "x.", Family: resolver.Inet})
-		if sent := m.trace().TransmissionsSent; sent != rounds {
+		m.Ask(resolver.Request{Host: "x.", Family: resolver.Inet})
+		if sent := m.Trace().TransmissionsSent; sent != rounds {
 			t.Errorf("%s: %d rounds, want %d", options, sent, rounds)
 		}
 	}
@@ -103,25 +103,25 @@ func TestTCP(t *testing.T) {
 	answer := "* - - tcp - a:192.0.2.1 aaaa:2001:db8::1"
 	cut := "* A - udp - tc"
 	rest := "* AAAA - udp - aaaa:2001:db8::2"
-	newModel(t, latest, sys, cut, rest, answer).want(host("x."), "A x. 2; AAAA x. 2; A x. 2/tcp; ok 2001:db8::2 192.0.2.1")
-	newModel(t, middle, sys, cut, rest, answer).want(host("x."), "A x. 2; AAAA x. 2; ok 2001:db8::2")
-	newModel(t, latest, sys, cut, rest, "* - - tcp - drop").want(host("x."), "A x. 2; AAAA x. 2; A x. 2/tcp; EAI_AGAIN in 1s")
+	newModel(t, latest, sys, cut, rest, answer).Want(host("x."), "A x. 2; AAAA x. 2; A x. 2/tcp; ok 2001:db8::2 192.0.2.1")
+	newModel(t, middle, sys, cut, rest, answer).Want(host("x."), "A x. 2; AAAA x. 2; ok 2001:db8::2")
+	newModel(t, latest, sys, cut, rest, "* - - tcp - drop").Want(host("x."), "A x. 2; AAAA x. 2; A x. 2/tcp; EAI_AGAIN in 1s")
 	for word, outcome := range map[string]probe.Outcome{
 		"servfail": probe.ServFail, "refused": probe.Refused, "reset": probe.Unreachable, "close drop": probe.Unreachable,
 	} {
 		m := newModel(t, latest, sys, cut, rest, "* - - tcp - "+word)
-		m.want(host("x."), "A x. 2; AAAA x. 2; A x. 2/tcp; EAI_AGAIN")
-		if a := m.trace().Attempts[0]; a.Outcome != outcome {
+		m.Want(host("x."), "A x. 2; AAAA x. 2; A x. 2/tcp; EAI_AGAIN")
+		if a := m.Trace().Attempts[0]; a.Outcome != outcome {
 			t.Errorf("%s: %+v", word, a)
 		}
 	}
 	// The id of what comes over TCP is not looked at.
-	newModel(t, latest, sys, cut, rest, "* - - tcp - a:192.0.2.1 badid").want(host("x."), "A x. 2; AAAA x. 2; A x. 2/tcp; ok 2001:db8::2 192.0.2.1")
-	newModel(t, latest, sys, cut, rest, "* - - tcp - header").want(host("x."), "A x. 2; AAAA x. 2; A x. 2/tcp; EAI_AGAIN")
+	newModel(t, latest, sys, cut, rest, "* - - tcp - a:192.0.2.1 badid").Want(host("x."), "A x. 2; AAAA x. 2; A x. 2/tcp; ok 2001:db8::2 192.0.2.1")
+	newModel(t, latest, sys, cut, rest, "* - - tcp - header").Want(host("x."), "A x. 2; AAAA x. 2; A x. 2/tcp; EAI_AGAIN")
 	// The query that waits over UDP goes on: its reply comes late.
-	newModel(t, latest, sys, cut, "* AAAA - udp - aaaa:2001:db8::2 delay:300", answer).want(host("x."),
+	newModel(t, latest, sys, cut, "* AAAA - udp - aaaa:2001:db8::2 delay:300", answer).Want(host("x."),
 		"A x. 2; AAAA x. 2; A x. 2/tcp; ok 2001:db8::2 192.0.2.1 in 300ms")
-	newModel(t, latest, sys, cut, "* AAAA - udp 1 drop", rest, answer).want(host("x."),
+	newModel(t, latest, sys, cut, "* AAAA - udp 1 drop", rest, answer).Want(host("x."),
 		"A x. 2; AAAA x. 2; A x. 2/tcp; AAAA x. 2@500ms; ok 2001:db8::2 192.0.2.1 in 500ms")
 }
 
@@ -129,9 +129,9 @@ func TestSizesOfReplies(t *testing.T) {
 	inet := resolver.Request{Host: "x.y.", Family: resolver.Inet}
 	counts := func(version, records string) string {
 		m := newModel(t, version, settings(ns1), "* - - - - "+records)
-		got := m.ask(inet)
-		addresses := len(m.trace().Addresses)
-		return fmt.Sprintf("%d sent, %d addresses%s", m.trace().TransmissionsSent, addresses, map[bool]string{true: ", " + got[strings.LastIndex(got, ";")+2:]}[addresses == 0])
+		got := m.Ask(inet)
+		addresses := len(m.Trace().Addresses)
+		return fmt.Sprintf("%d sent, %d addresses%s", m.Trace().TransmissionsSent, addresses, map[bool]string{true: ", " + got[strings.LastIndex(got, ";")+2:]}[addresses == 0])
 	}
 	for _, c := range []struct{ version, records, want string }{
 		{middle, "pad:30", "1 sent, 30 addresses"},
@@ -168,16 +168,16 @@ func TestCutRecords(t *testing.T) {
 		{"abcdefghijklmnopqrs", "pad:60", "10.9.0.28", 29, false},
 	} {
 		m := newModel(t, middle, settings(ns1), "* - - - - "+c.records)
-		m.ask(resolver.Request{Host: c.name + ".", Family: resolver.Inet})
-		got := m.trace().Addresses
-		if len(got) != c.count || got[len(got)-1] != c.last || strings.Contains(m.notes(), CutNote) != c.note {
-			t.Errorf("%s: %d addresses, the last %s; notes %s", c.name, len(got), got[len(got)-1], m.notes())
+		m.Ask(resolver.Request{Host: c.name + ".", Family: resolver.Inet})
+		got := m.Trace().Addresses
+		if len(got) != c.count || got[len(got)-1] != c.last || strings.Contains(m.Notes(), CutNote) != c.note {
+			t.Errorf("%s: %d addresses, the last %s; notes %s", c.name, len(got), got[len(got)-1], m.Notes())
 		}
 	}
 	// An IPv6 address may lack up to ten bytes.
 	m := newModel(t, middle, settings(ns1), "* - - - - pad6:40")
-	m.ask(resolver.Request{Host: "abcdefghijklmnopqrstuvwxyz.", Family: resolver.Inet6})
-	if got := m.trace().Addresses; len(got) != 17 || got[16] != "fd00:fd00:fd00:fd00::" {
+	m.Ask(resolver.Request{Host: "abcdefghijklmnopqrstuvwxyz.", Family: resolver.Inet6})
+	if got := m.Trace().Addresses; len(got) != 17 || got[16] != "fd00:fd00:fd00:fd00::" {
 		t.Errorf("%d addresses %v", len(got), got)
 	}
 }
@@ -219,7 +219,7 @@ func TestSockets(t *testing.T) {
 	inet := resolver.Request{Host: "x.", Family: resolver.Inet}
 	run := func(version, conf string, n closedNetwork) (string, error) {
 		m := newModel(t, version, settings(conf), answer)
-		n.Network = m.net
+		n.Network = m.Net
 		sent := 0
 		res, err := m.r.Resolve(context.Background(), &n, inet, func(ev probe.Event) {
 			if ev.Kind == probe.KindSent {
@@ -252,7 +252,7 @@ func TestContextEndsACall(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	pair := resolver.Request{Host: "x.", Family: resolver.Unspec}
 	lost := 0
-	_, err := m.r.Resolve(ctx, m.net, pair, func(ev probe.Event) {
+	_, err := m.r.Resolve(ctx, m.Net, pair, func(ev probe.Event) {
 		switch ev.Kind {
 		case probe.KindSent:
 			cancel()
@@ -267,7 +267,7 @@ func TestContextEndsACall(t *testing.T) {
 
 func TestIDsOfAPairDiffer(t *testing.T) {
 	m := newModel(t, latest, settings(ns1))
-	n := &sameDice{m.net}
+	n := &sameDice{m.Net}
 	var ids []uint16
 	if _, err := m.r.Resolve(context.Background(), n, resolver.Request{Host: "x.", Family: resolver.Unspec}, func(ev probe.Event) {
 		if ev.Kind == probe.KindSent {
@@ -287,15 +287,15 @@ func (sameDice) Random16() uint16 { return 0xffab }
 
 func TestLatenessOfPoll(t *testing.T) {
 	m := newModel(t, latest, settings(ns1))
-	c := &call{ctx: context.Background(), n: m.net, r: m.r}
+	c := &call{ctx: context.Background(), n: m.Net, r: m.r}
 	for timeout, late := range map[time.Duration]time.Duration{
 		time.Second: time.Millisecond, 10 * time.Millisecond: 50 * time.Microsecond, 1000 * time.Second: 100 * time.Millisecond,
 	} {
-		before := m.net.Now()
+		before := m.Net.Now()
 		if ev, err := c.poll(timeout); err != nil || ev.Kind != resolver.EventDeadline {
 			t.Fatalf("%+v, %v", ev, err)
 		}
-		if got := m.net.Now().Sub(before) - timeout; got != late+wakeUp {
+		if got := m.Net.Now().Sub(before) - timeout; got != late+wakeUp {
 			t.Errorf("%s took %s longer", timeout, got)
 		}
 	}
