@@ -3,7 +3,6 @@ package glibc
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/netip"
 	"syscall"
 	"time"
@@ -14,12 +13,11 @@ import (
 
 // call is one getaddrinfo call under way.
 type call struct {
-	ctx   context.Context
-	n     resolver.Network
-	r     *Resolver
-	emit  func(probe.Event)
-	start time.Time
-	req   resolver.Request
+	resolver.Trace
+	ctx context.Context
+	n   resolver.Network
+	r   *Resolver
+	req resolver.Request
 
 	// buffer is the size of the scratch buffer in bytes, shared by all modules of the call.
 	buffer int
@@ -32,11 +30,6 @@ type call struct {
 	packetBuffer int
 	moved        bool
 
-	// attempts counts attempts; open tells that the last one has not ended yet.
-	attempts int
-	open     bool
-	// tries counts transmissions by query.
-	tries map[probe.Ref]int
 	// firstSent has when a query first went out on a socket.
 	firstSent map[waiting]time.Time
 	// sockets are the open ones by server; opened counts sockets of the call.
@@ -78,31 +71,6 @@ type flight struct {
 	at time.Time
 }
 
-func (c *call) event(ev probe.Event) {
-	ev.At = probe.Millis(c.n.Now().Sub(c.start))
-	c.emit(ev)
-}
-
-func (c *call) note(format string, args ...any) {
-	c.event(probe.Event{Kind: probe.KindNote, Note: fmt.Sprintf(format, args...)})
-}
-
-// beginAttempt opens an attempt and returns its number.
-func (c *call) beginAttempt(name string, origin probe.Origin, index int) int {
-	c.attempts++
-	c.open = true
-	c.event(probe.Event{Kind: probe.KindAttempt, Attempt: &probe.Try{N: c.attempts, Name: name, Origin: origin, SearchIndex: index}})
-	return c.attempts
-}
-
-func (c *call) endAttempt(outcome probe.Outcome) {
-	if !c.open {
-		return
-	}
-	c.open = false
-	c.event(probe.Event{Kind: probe.KindAttemptEnded, AttemptEnded: &probe.AttemptEnded{N: c.attempts, Outcome: outcome}})
-}
-
 // port is where name servers listen.
 const port = 53
 
@@ -135,30 +103,25 @@ func (c *call) closeAll() {
 
 // sent reports a transmission that was handed over at that time.
 func (c *call) sent(at time.Time, ref probe.Ref, s *socket, t probe.Transport, id uint16) {
-	if c.tries == nil {
-		c.tries, c.firstSent = map[probe.Ref]int{}, map[waiting]time.Time{}
+	if c.firstSent == nil {
+		c.firstSent = map[waiting]time.Time{}
 	}
-	c.tries[ref]++
 	w := waiting{ref, s.number, id}
 	if _, before := c.firstSent[w]; !before {
 		c.firstSent[w] = at
 	}
 	c.flights = append(c.flights, flight{w, at})
-	c.emit(probe.Event{Kind: probe.KindSent, At: probe.Millis(at.Sub(c.start)), Sent: &probe.Sent{
-		Ref: ref, Try: c.tries[ref], Server: s.server.String(), Transport: t, Socket: s.number, LocalPort: c.n.LocalPort(s.id), ID: id,
-	}})
+	c.Sent(at, s.exchange(ref, t), id)
+}
+
+func (s *socket) exchange(ref probe.Ref, t probe.Transport) resolver.Exchange {
+	return resolver.Exchange{Ref: ref, Server: s.server, Transport: t, Socket: s.id, Number: s.number}
 }
 
 // received reports a reply and what was made of it.
 func (c *call) received(ref probe.Ref, s *socket, t probe.Transport, ev resolver.Event, use string) {
-	reply := &ev.Reply
-	rc := resolver.Describe(reply)
-	rc.Ref, rc.Server, rc.Transport, rc.Socket, rc.Use = ref, s.server.String(), t, s.number, use
-	at := ev.At
-	if at.IsZero() {
-		at = c.n.Now()
-	}
-	w := waiting{ref, s.number, reply.ID}
+	at := c.Arrival(ev)
+	w := waiting{ref, s.number, ev.Reply.ID}
 	if first, ok := c.firstSent[w]; ok && at.Before(first) {
 		// The kernel's clock of arrivals and ours differ by a little.
 		at = first
@@ -166,7 +129,7 @@ func (c *call) received(ref probe.Ref, s *socket, t probe.Transport, ev resolver
 	if use != probe.UseIgnored {
 		c.land(flight{w, at})
 	}
-	c.emit(probe.Event{Kind: probe.KindReceived, At: probe.Millis(max(0, at.Sub(c.start))), Received: &rc})
+	c.Received(at, s.exchange(ref, t), &ev.Reply, use)
 }
 
 // land takes what a reply can have answered off the list of flights. A reply that was there before glibc sent again and only
@@ -189,7 +152,7 @@ func (c *call) giveUp(socket int, reason string) {
 			kept = append(kept, f)
 			continue
 		}
-		c.event(probe.Event{Kind: probe.KindLost, Lost: &probe.Lost{Ref: f.ref, Socket: f.socket, ID: f.id, Reason: reason}})
+		c.Lost(f.ref, f.socket, f.id, reason)
 	}
 	c.flights = kept
 }
@@ -249,14 +212,4 @@ func connectFailed(err error) bool {
 		}
 	}
 	return false
-}
-
-func lostReason(err error) string {
-	switch {
-	case errors.Is(err, resolver.ErrRefused):
-		return probe.ReplyICMPRefused
-	case errors.Is(err, resolver.ErrReset):
-		return probe.ReplyClosed
-	}
-	return probe.ReplyUnreachable
 }

@@ -50,7 +50,7 @@ func (c *call) lookup(name string) (eai, error) {
 		return eaiIDN, nil
 	}
 	if addr, code, ok := literal(name, c.req, c.r.feat.exactIPv4, c.r.sys.Links); ok {
-		c.addresses, c.answeredBy = []netip.Addr{addr}, byLiteral
+		c.addresses, c.answeredBy = []netip.Addr{addr}, resolver.ByLiteral
 		return code, nil
 	}
 	if c.r.load(); c.r.feat.reload && resolvconf.GlibcAborts(c.r.conf.Search) {
@@ -61,13 +61,6 @@ func (c *call) lookup(name string) (eai, error) {
 	}
 	return c.services(name)
 }
-
-// What Ended.AnsweredBy says.
-const (
-	byDNS     = "dns"
-	byLiteral = "literal"
-	byHosts   = "hosts"
-)
 
 // narrow follows AI_ADDRCONFIG and __check_pf: only 127.0.0.1 and ::1 do not count as addresses. It returns false when there
 // is no address of the family asked for. Unknown addresses narrow nothing.
@@ -91,10 +84,10 @@ func (c *call) narrow() bool {
 		return has6
 	case has4 && !has6:
 		c.req.Family = resolver.Inet
-		c.note("AI_ADDRCONFIG: the pod has no IPv6 address, so only A is asked for")
+		c.Note("AI_ADDRCONFIG: the pod has no IPv6 address, so only A is asked for")
 	case has6 && !has4:
 		c.req.Family = resolver.Inet6
-		c.note("AI_ADDRCONFIG: the pod has no IPv4 address, so only AAAA is asked for")
+		c.Note("AI_ADDRCONFIG: the pod has no IPv4 address, so only AAAA is asked for")
 	}
 	return true
 }
@@ -120,7 +113,7 @@ func (c *call) dns(name string, types []probe.QueryType, checked bool) (addressL
 	}
 	if !strings.Contains(name, ".") {
 		if alias, ok := c.hostAlias(name); ok {
-			c.note("HOSTALIASES turns %.80q into %.80q", name, alias)
+			c.Note("HOSTALIASES turns %.80q into %.80q", name, alias)
 			name = alias
 		}
 	}

@@ -36,7 +36,7 @@ func TestHosts(t *testing.T) {
 			}
 			m := newModel(t, observedBuild, sys)
 			m.Want(resolver.Request{Host: c.host, Family: family}, want)
-			if ended := m.Events[len(m.Events)-1].Ended; ended.Outcome == "ok" && (ended.AnsweredBy != byHosts || ended.DecidedBy != 0) {
+			if ended := m.Events[len(m.Events)-1].Ended; ended.Outcome == "ok" && (ended.AnsweredBy != resolver.ByHosts || ended.DecidedBy != 0) {
 				t.Errorf("%q: %+v", c.host, ended)
 			}
 		}

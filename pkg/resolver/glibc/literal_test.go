@@ -52,7 +52,7 @@ func TestLiteral(t *testing.T) {
 	} {
 		m := newModel(t, observedBuild, settings("nameserver 127.0.0.2\n"))
 		m.Want(c.req, c.want)
-		if answered := m.Events[len(m.Events)-1].Ended.AnsweredBy; len(m.Events) == 1 && c.want[:2] == "ok" && answered != byLiteral {
+		if answered := m.Events[len(m.Events)-1].Ended.AnsweredBy; len(m.Events) == 1 && c.want[:2] == "ok" && answered != resolver.ByLiteral {
 			t.Errorf("%+v: answered by %q", c.req, answered)
 		}
 	}

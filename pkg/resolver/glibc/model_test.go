@@ -30,7 +30,7 @@ func modelOn(t *testing.T, net *simnet.Network, version string, sys resolver.Sys
 // checkTrace: once it has asked DNS, nothing else but success comes from another source.
 func checkTrace(t *testing.T, what string, trace probe.Resolution) {
 	t.Helper()
-	if len(trace.Attempts) > 0 && trace.AnsweredBy != byDNS && trace.Outcome != probe.OK {
+	if len(trace.Attempts) > 0 && trace.AnsweredBy != resolver.ByDNS && trace.Outcome != probe.OK {
 		t.Errorf("%s: %d attempts, answered by %q", what, len(trace.Attempts), trace.AnsweredBy)
 	}
 }

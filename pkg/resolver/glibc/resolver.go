@@ -72,14 +72,14 @@ func (r *Resolver) load() {
 
 // Resolve runs one getaddrinfo call. See resolver.Resolver.
 func (r *Resolver) Resolve(ctx context.Context, n resolver.Network, req resolver.Request, emit func(probe.Event)) (resolver.Result, error) {
-	c := &call{ctx: ctx, n: n, r: r, emit: emit, start: n.Now(), req: req, buffer: scratchBytes}
+	c := &call{Trace: resolver.NewTrace(n, emit), ctx: ctx, n: n, r: r, req: req, buffer: scratchBytes}
 	c.herr = r.herr
 	err := c.getaddrinfo()
 	r.herr = c.herr
 	c.closeAll()
 	switch {
 	case errors.Is(err, errAborts):
-		c.note("the application crashes here: glibc aborts on a search list that begins with very long domains")
+		c.Note("the application crashes here: glibc aborts on a search list that begins with very long domains")
 		c.noReturn = true
 	case errors.Is(err, resolver.ErrNothingComes):
 		c.hang()
@@ -94,32 +94,29 @@ var errAborts = errors.New("glibc aborts")
 
 // hang ends a call that glibc would never come back from.
 func (c *call) hang() {
-	c.endAttempt(probe.Timeout)
-	c.note("the application hangs here: glibc waits for a TCP server without any timeout, and nothing will ever come")
+	c.EndLast(probe.Timeout)
+	c.Note("the application hangs here: glibc waits for a TCP server without any timeout, and nothing will ever come")
 	c.noReturn = true
-	c.decided = c.attempts
+	c.decided = c.Attempts()
 	c.addresses = nil
 }
 
 func (c *call) end() resolver.Result {
-	res := resolver.Result{Outcome: c.code.outcome(), Code: string(c.code)}
+	res := resolver.Result{Outcome: resolver.EAIOutcome(string(c.code)), Code: string(c.code)}
 	if c.noReturn {
 		res = resolver.Result{Outcome: probe.Fail}
 	}
-	ended := probe.Ended{Code: res.Code, Outcome: res.Outcome, DecidedBy: c.decided}
-	if c.attempts > 0 {
-		ended.AnsweredBy = byDNS
+	answeredBy := ""
+	if c.Attempts() > 0 {
+		answeredBy = resolver.ByDNS
 	}
 	if res.Outcome == probe.OK {
 		res.Addresses, res.Canonical = c.addresses, c.canonical
 		if c.answeredBy != "" {
-			ended.AnsweredBy = c.answeredBy
-		}
-		for _, a := range c.addresses {
-			ended.Addresses = append(ended.Addresses, a.String())
+			answeredBy = c.answeredBy
 		}
 	}
-	c.event(probe.Event{Kind: probe.KindEnded, Ended: &ended})
+	c.Ended(res, c.decided, answeredBy)
 	return res
 }
 

@@ -38,7 +38,7 @@ func (c *call) grow() { c.buffer *= 2 }
 // growAndRepeat says why the same names are asked for again.
 func (c *call) growAndRepeat(before int) {
 	c.grow()
-	if c.attempts > before {
-		c.note("the addresses do not fit glibc's buffer of %d bytes: it doubles the buffer and repeats the whole lookup", c.buffer/2)
+	if c.Attempts() > before {
+		c.Note("the addresses do not fit glibc's buffer of %d bytes: it doubles the buffer and repeats the whole lookup", c.buffer/2)
 	}
 }

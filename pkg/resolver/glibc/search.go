@@ -70,7 +70,7 @@ func (c *call) search(name string, types []probe.QueryType) (found, error) {
 		if err != nil || f.ok || trailing {
 			return f, err
 		}
-		st.asIs, st.asIsErr = c.attempts, c.herr
+		st.asIs, st.asIsErr = c.Attempts(), c.herr
 	}
 	if !trailing {
 		f, stop, err := c.searchList(name, types, &st)
@@ -115,11 +115,11 @@ func (c *call) searchList(name string, types []probe.QueryType, st *searchState)
 		case c.herr == hostNotFound:
 		case c.herr == hostNoData:
 			if st.noData == 0 {
-				st.noData = c.attempts
+				st.noData = c.Attempts()
 			}
 		case c.herr == hostTryAgain && c.headerRcode == resolver.RcodeServFail:
 			if st.servFail == 0 {
-				st.servFail = c.attempts
+				st.servFail = c.Attempts()
 			}
 		default:
 			return found{}, false, nil
@@ -135,7 +135,7 @@ func (c *call) query(cand candidate, types []probe.QueryType) (found, error) {
 	if nameErr != nil || cand.tooLong {
 		shown = resolver.ShowName(cand.name)
 	}
-	n := c.beginAttempt(shown, cand.origin, cand.index)
+	n := c.BeginAttempt(shown, cand.origin, cand.index)
 	c.decided = n
 	if cand.tooLong || nameErr != nil {
 		c.herr = hostNoRecovery
@@ -143,7 +143,7 @@ func (c *call) query(cand candidate, types []probe.QueryType) (found, error) {
 			// ns_name_pton says so.
 			c.errno = errnoMsgSize
 		}
-		c.endAttempt(probe.Unsent)
+		c.EndLast(probe.Unsent)
 		return found{}, nil
 	}
 	c.setHeader(resolver.RcodeNoError)
@@ -161,9 +161,9 @@ func (c *call) query(cand candidate, types []probe.QueryType) (found, error) {
 	if size < 0 {
 		c.herr = hostTryAgain
 		if c.r.conf.Attempts <= 0 {
-			c.note("attempts:%d makes glibc send nothing", c.r.conf.Attempts)
+			c.Note("attempts:%d makes glibc send nothing", c.r.conf.Attempts)
 		}
-		c.endAttempt(x.failure())
+		c.EndLast(x.failure())
 		return found{}, nil
 	}
 	f := found{second: x.second, size2: x.size2, attempt: n}
@@ -211,8 +211,8 @@ func (x *exchange) patched(size int) (found, bool) {
 		return f, size >= 0
 	}
 	if size < 0 {
-		x.endAttempt(x.failure())
-		x.note("no-aaaa: glibc mistakes the missing answer for an empty one")
+		x.EndLast(x.failure())
+		x.Note("no-aaaa: glibc mistakes the missing answer for an empty one")
 	}
 	if f.first == nil {
 		f.first = &resolver.Reply{}
@@ -231,7 +231,7 @@ func (c *call) judge(f *found) {
 	}
 	if first == nil {
 		c.herr = hostTryAgain
-		c.endAttempt(probe.Timeout)
+		c.EndLast(probe.Timeout)
 		return
 	}
 	if answered(first) || answered(second) {
@@ -240,7 +240,7 @@ func (c *call) judge(f *found) {
 		if c.usable(f) {
 			outcome = probe.OK
 		}
-		c.endAttempt(outcome)
+		c.EndLast(outcome)
 		return
 	}
 	rcode := first.Rcode
@@ -250,16 +250,16 @@ func (c *call) judge(f *found) {
 	switch rcode {
 	case resolver.RcodeNXDomain:
 		c.herr = hostNotFound
-		c.endAttempt(probe.NXDomain)
+		c.EndLast(probe.NXDomain)
 	case resolver.RcodeServFail:
 		c.herr = hostTryAgain
-		c.endAttempt(probe.ServFail)
+		c.EndLast(probe.ServFail)
 	case resolver.RcodeNoError:
 		c.herr = hostNoData
-		c.endAttempt(probe.NoData)
+		c.EndLast(probe.NoData)
 	default:
 		c.herr = hostNoRecovery
-		c.endAttempt(resolver.RcodeOutcome(rcode))
+		c.EndLast(resolver.RcodeOutcome(rcode))
 	}
 }
 

@@ -83,7 +83,7 @@ func (x *exchange) send() (int, error) {
 			}
 			switch {
 			case errors.Is(err, syscall.EAFNOSUPPORT):
-				x.note("%v: glibc gives the whole lookup up for a server that it has no socket for", err)
+				x.Note("%v: glibc gives the whole lookup up for a server that it has no socket for", err)
 				x.unreachable, x.errno = true, errnoOther
 				return -1, nil
 			case err != nil:

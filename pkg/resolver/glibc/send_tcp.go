@@ -15,7 +15,7 @@ var noDeadline time.Time
 func (x *exchange) askTCP(ns int) (int, error) {
 	n, reset, err := x.connection(ns)
 	if err == nil && reset {
-		x.note("%s reset the connection: glibc connects once more", x.r.conf.Nameservers[ns])
+		x.Note("%s reset the connection: glibc connects once more", x.r.conf.Nameservers[ns])
 		n, _, err = x.connection(ns)
 	}
 	return n, err
@@ -38,13 +38,13 @@ func (x *exchange) connection(ns int) (n int, reset bool, err error) {
 	}
 	if ev.Kind != resolver.EventConnected {
 		x.unreachable, x.terrno = true, errnoOf(ev.Err)
-		x.note("connect to %s over tcp: %s", s.server, reasonOf(ev))
+		x.Note("connect to %s over tcp: %s", s.server, reasonOf(ev))
 		return x.failed(), false, nil
 	}
 	now := x.n.Now()
 	if err := x.n.Send(s.id, s.server, x.queries...); err != nil {
 		x.unreachable, x.terrno = true, errnoOf(err)
-		x.note("%v: glibc goes on to the next server", err)
+		x.Note("%v: glibc goes on to the next server", err)
 		return x.failed(), false, nil
 	}
 	for i, q := range x.queries {
@@ -72,7 +72,7 @@ func (x *exchange) readReplies(s *socket) (n int, reset bool, err error) {
 		case resolver.EventReply:
 		case resolver.EventError:
 			x.terrno, x.unreachable = errnoOf(ev.Err), true
-			x.giveUp(s.number, lostReason(ev.Err))
+			x.giveUp(s.number, resolver.LostReason(ev.Err))
 			return x.failed(), x.terrno == errnoReset, nil
 		default:
 			// errno is 0 at the end of a stream.

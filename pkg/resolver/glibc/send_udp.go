@@ -107,7 +107,7 @@ func (d *slot) step(ev resolver.Event) (int, verdict, error) {
 		return d.take(ev)
 	default:
 		d.unreachable = true
-		d.giveUp(d.socket.number, lostReason(ev.Err))
+		d.giveUp(d.socket.number, resolver.LostReason(ev.Err))
 		return d.failed(), done, nil
 	}
 }
@@ -125,7 +125,7 @@ func (d *slot) connect() (ok bool, err error) {
 		return true, nil
 	case connectFailed(err):
 		d.unreachable = true
-		d.note("%v: glibc goes on to the next server without a word", err)
+		d.Note("%v: glibc goes on to the next server without a word", err)
 		d.closeAll()
 		return false, nil
 	}
@@ -144,7 +144,7 @@ func (d *slot) transmit() bool {
 		if ev.Kind != resolver.EventReply {
 			d.socket.unread = append(d.socket.unread[:i], d.socket.unread[i+1:]...)
 			d.unreachable = true
-			d.note("an ICMP error that came late makes glibc skip %s: sending fails", d.socket.server)
+			d.Note("an ICMP error that came late makes glibc skip %s: sending fails", d.socket.server)
 			return false
 		}
 	}
@@ -158,7 +158,7 @@ func (d *slot) transmit() bool {
 	now := d.n.Now()
 	if err := d.n.Send(d.socket.id, d.socket.server, d.queries[first:last]...); err != nil {
 		d.unreachable = true
-		d.note("%v: glibc goes on to the next server", err)
+		d.Note("%v: glibc goes on to the next server", err)
 		return false
 	}
 	for i := first; i < last; i++ {
@@ -182,17 +182,17 @@ func (d *slot) timedOut() (int, verdict) {
 	case !d.sequential:
 		d.r.fallBack(&d.r.sequential)
 		d.sequential, d.gotSomewhere = true, d.gotBefore
-		d.note("half of the pair was answered: glibc asks again, one query after the other, and keeps to that until resolv.conf is read again")
+		d.Note("half of the pair was answered: glibc asks again, one query after the other, and keeps to that until resolv.conf is read again")
 		return 0, again
 	case !d.reopen:
 		d.r.fallBack(&d.r.reopen)
 		d.reopen, d.gotSomewhere = true, d.gotBefore
-		d.note("still only half of the pair: glibc asks once more, each query on its own socket")
+		d.Note("still only half of the pair: glibc asks once more, each query on its own socket")
 		d.closeAll()
 		return 0, again
 	}
 	d.size2 = 1
-	d.note("glibc gives up on the other half of the pair and takes what it has")
+	d.Note("glibc gives up on the other half of the pair and takes what it has")
 	return d.size, done
 }
 

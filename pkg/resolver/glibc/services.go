@@ -42,13 +42,13 @@ func (c *call) passOver(m module) (st status, loaded bool) {
 	switch st, known := installed[m.name]; {
 	case m.missing:
 	case known && st == notFound:
-		c.note("nsswitch.conf: the service %.40q is not followed here, it is taken to find nothing", m.name)
+		c.Note("nsswitch.conf: the service %.40q is not followed here, it is taken to find nothing", m.name)
 		return c.fail(hostNotFound, notFound), true
 	case known:
-		c.note("nsswitch.conf: the service %.40q is not followed here, it is taken as not available", m.name)
+		c.Note("nsswitch.conf: the service %.40q is not followed here, it is taken as not available", m.name)
 		return c.fail(hostNoRecovery, unavail), true
 	default:
-		c.note("nsswitch.conf: the service %.40q is not followed here, it is taken as not installed", m.name)
+		c.Note("nsswitch.conf: the service %.40q is not followed here, it is taken as not installed", m.name)
 	}
 	return c.fail(hostInternal, unavail), false
 }
@@ -122,14 +122,14 @@ func (c *call) takeAddresses(m module, out addressList) {
 	c.addresses, c.canonical = append(c.addresses, out.addrs...), out.canon
 	c.answeredBy = ""
 	if m.name == "files" {
-		c.answeredBy, c.decided = byHosts, 0
+		c.answeredBy, c.decided = resolver.ByHosts, 0
 	}
 }
 
 // both asks a module for both families at once (gethostbyname4_r), as often as its answer does not fit the buffer.
 func (c *call) both(m module, name string) (status, lack, error) {
 	for {
-		before := c.attempts
+		before := c.Attempts()
 		var out addressList
 		var st status
 		var err error
@@ -182,7 +182,7 @@ func (c *call) single(m module, name string, noData6 lack) (st status, noData, l
 // hosts follows gethosts.
 func (c *call) hosts(m module, name string, f family) (status, lack, eai, error) {
 	for {
-		before := c.attempts
+		before := c.Attempts()
 		out, st, err := c.hostByName(m, name, f, !c.req.CanonName)
 		if err != nil {
 			return st, lacksNothing, eaiOK, err
@@ -222,7 +222,7 @@ func (c *call) hostByName(m module, name string, f family, checked bool) (addres
 // simple follows try_simple_gethostbyname: IPv4 alone goes through gethostbyname2_r, whose errors map differently.
 func (c *call) simple(name string) (eai, error) {
 	for {
-		before := c.attempts
+		before := c.Attempts()
 		st, err := c.gethostbyname2(name)
 		if err != nil {
 			return "", err

@@ -1,7 +1,5 @@
 package glibc
 
-import "github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
-
 // status is an NSS module's status (enum nss_status).
 type status int
 
@@ -52,18 +50,3 @@ const (
 	eaiFamily     eai = "EAI_FAMILY"
 	eaiIDN        eai = "EAI_IDN_ENCODE"
 )
-
-func (e eai) outcome() probe.Outcome {
-	switch e {
-	case eaiOK:
-		return probe.OK
-	case eaiNoName:
-		return probe.NXDomain
-	case eaiNoData:
-		return probe.NoData
-	case eaiAgain:
-		return probe.Again
-	default:
-		return probe.Fail
-	}
-}

@@ -2,7 +2,6 @@ package golang
 
 import (
 	"context"
-	"fmt"
 	"net/netip"
 	"time"
 
@@ -12,17 +11,14 @@ import (
 
 // call is one lookup under way.
 type call struct {
-	ctx   context.Context
-	n     resolver.Network
-	r     *Resolver
-	emit  func(probe.Event)
-	start time.Time
-	req   resolver.Request
+	resolver.Trace
+	ctx context.Context
+	n   resolver.Network
+	r   *Resolver
+	req resolver.Request
 
-	// attempts counts attempts, opened the sockets of the call.
-	attempts, opened int
-	// tries counts transmissions by query.
-	tries map[probe.Ref]int
+	// opened counts the sockets of the call.
+	opened int
 
 	addresses []netip.Addr
 	// found: a lookup of records found some.
@@ -30,15 +26,6 @@ type call struct {
 	answeredBy string
 	failure    *failure
 	decided    int
-}
-
-func (c *call) event(ev probe.Event) {
-	ev.At = probe.Millis(c.n.Now().Sub(c.start))
-	c.emit(ev)
-}
-
-func (c *call) note(format string, args ...any) {
-	c.event(probe.Event{Kind: probe.KindNote, Note: fmt.Sprintf(format, args...)})
 }
 
 // port is where name servers listen.
@@ -70,34 +57,17 @@ func (c *call) open(t probe.Transport, server netip.Addr) (*socket, error) {
 	return &socket{id: id, number: c.opened, server: to, transport: t}, nil
 }
 
-// sent reports a transmission that was handed over at that time.
-func (c *call) sent(f flight) {
-	if c.tries == nil {
-		c.tries = map[probe.Ref]int{}
-	}
-	c.tries[f.ref]++
-	c.emit(probe.Event{Kind: probe.KindSent, At: probe.Millis(f.at.Sub(c.start)), Sent: &probe.Sent{
-		Ref: f.ref, Try: c.tries[f.ref], Server: f.socket.server.String(), Transport: f.socket.transport,
-		Socket: f.socket.number, LocalPort: c.n.LocalPort(f.socket.id), ID: f.id,
-	}})
+func (f flight) exchange() resolver.Exchange {
+	s := f.socket
+	return resolver.Exchange{Ref: f.ref, Server: s.server, Transport: s.transport, Socket: s.id, Number: s.number}
 }
 
 // received reports a reply and what was made of it.
 func (c *call) received(f flight, ev resolver.Event, use string) {
-	rc := resolver.Describe(&ev.Reply)
-	rc.Ref, rc.Server, rc.Transport = f.ref, f.socket.server.String(), f.socket.transport
-	rc.Socket, rc.Use = f.socket.number, use
-	at := ev.At
-	if at.IsZero() {
-		at = c.n.Now()
-	}
+	at := c.Arrival(ev)
 	if at.Before(f.at) {
 		// The kernel's clock of arrivals and ours differ by a little.
 		at = f.at
 	}
-	c.emit(probe.Event{Kind: probe.KindReceived, At: probe.Millis(at.Sub(c.start)), Received: &rc})
-}
-
-func (c *call) lost(f flight, reason string) {
-	c.event(probe.Event{Kind: probe.KindLost, Lost: &probe.Lost{Ref: f.ref, Socket: f.socket.number, ID: f.id, Reason: reason}})
+	c.Received(at, f.exchange(), &ev.Reply, use)
 }

@@ -67,16 +67,6 @@ func ofSocket(err error) *failure {
 	return f
 }
 
-func lostReason(err error) string {
-	switch {
-	case errors.Is(err, resolver.ErrRefused):
-		return probe.ReplyICMPRefused
-	case errors.Is(err, resolver.ErrReset):
-		return probe.ReplyClosed
-	}
-	return probe.ReplyUnreachable
-}
-
 // dialFailed reports whether an error of Open is one that a program in the pod would get, too: it goes on to the next server.
 // Others keep this process, not Go's resolver, from having a socket.
 func dialFailed(err error) bool {

@@ -84,7 +84,7 @@ func (c *call) files() bool {
 	if !ok {
 		return false
 	}
-	c.failure, c.decided, c.answeredBy = nil, 0, byHosts
+	c.failure, c.decided, c.answeredBy = nil, 0, resolver.ByHosts
 	if len(found.canonical) > resolver.MaxNameBytes && c.r.feat.canonicalHosts {
 		c.failure = &failure{outcome: probe.Fail, text: textCalcLen}
 		return true

@@ -9,13 +9,6 @@ import (
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 )
 
-// What Ended.AnsweredBy says.
-const (
-	byDNS     = "dns"
-	byLiteral = "literal"
-	byHosts   = "hosts"
-)
-
 // lookup follows LookupIPAddr, and LookupIP (internetAddrList) for one family.
 func (c *call) lookup() error {
 	if c.req.Record != "" {
@@ -27,7 +20,7 @@ func (c *call) lookup() error {
 	}
 	if addr, err := c.literal(); err == nil {
 		// net.IP knows no difference between an IPv4 address and a mapped one.
-		c.addresses, c.answeredBy = []netip.Addr{addr.Unmap()}, byLiteral
+		c.addresses, c.answeredBy = []netip.Addr{addr.Unmap()}, resolver.ByLiteral
 	} else if err := c.names(); err != nil || c.failure != nil {
 		return err
 	}
@@ -116,7 +109,7 @@ func (c *call) types(attempt int) []probe.QueryType {
 func (c *call) dns() error {
 	list := nameList(c.req.Host, &c.r.conf, c.r.feat)
 	if len(list) == 0 {
-		c.note("Go asks nobody for this name, and returns neither an address nor an error")
+		c.Note("Go asks nobody for this name, and returns neither an address nor an error")
 	}
 	asIs := c.req.Host + "."
 	for _, cand := range list {
@@ -125,13 +118,13 @@ func (c *call) dns() error {
 			return err
 		}
 		if len(c.addresses) > 0 || c.found {
-			c.failure, c.decided = nil, c.attempts
+			c.failure, c.decided = nil, c.Attempts()
 			break
 		}
 		for _, f := range failed {
 			// The error for the name as it is counts more than others; of the others the first does.
 			if c.failure == nil || cand.name == asIs {
-				c.failure, c.decided = f, c.attempts
+				c.failure, c.decided = f, c.Attempts()
 			}
 		}
 	}
@@ -143,9 +136,7 @@ func (c *call) dns() error {
 // their ends.
 func (c *call) attempt(cand candidate) ([]*failure, error) {
 	shown, sendable := wireName(cand.name)
-	c.attempts++
-	n := c.attempts
-	c.event(probe.Event{Kind: probe.KindAttempt, Attempt: &probe.Try{N: n, Name: shown, Origin: cand.origin, SearchIndex: cand.index}})
+	n := c.BeginAttempt(shown, cand.origin, cand.index)
 	var failed []*failure
 	var groups [][]probe.QueryType
 	types := c.types(n)
@@ -177,7 +168,7 @@ func (c *call) attempt(cand candidate) ([]*failure, error) {
 			c.addresses = append(c.addresses, w.addresses...)
 		}
 	}
-	c.event(probe.Event{Kind: probe.KindAttemptEnded, AttemptEnded: &probe.AttemptEnded{N: n, Outcome: attemptOutcome(len(c.addresses) > 0 || c.found, failed)}})
+	c.EndAttempt(n, attemptOutcome(len(c.addresses) > 0 || c.found, failed))
 	return failed, nil
 }
 

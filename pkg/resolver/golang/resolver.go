@@ -116,7 +116,7 @@ func (r *Resolver) ednsOff() bool {
 
 // Resolve runs one lookup. See resolver.Resolver. Of a request only host and family count: Go has no flags.
 func (r *Resolver) Resolve(ctx context.Context, n resolver.Network, req resolver.Request, emit func(probe.Event)) (resolver.Result, error) {
-	c := &call{ctx: ctx, n: n, r: r, emit: emit, start: n.Now(), req: req}
+	c := &call{Trace: resolver.NewTrace(n, emit), ctx: ctx, n: n, r: r, req: req}
 	if err := c.lookup(); err != nil {
 		return resolver.Result{}, err
 	}
@@ -125,17 +125,13 @@ func (r *Resolver) Resolve(ctx context.Context, n resolver.Network, req resolver
 
 func (c *call) end() resolver.Result {
 	res := resolver.Result{Outcome: probe.OK, Addresses: c.addresses}
-	ended := probe.Ended{DecidedBy: c.decided, AnsweredBy: c.answeredBy}
 	if c.failure != nil {
 		res = resolver.Result{Outcome: c.failure.overall(), Code: c.failure.text}
 	}
-	for _, a := range res.Addresses {
-		ended.Addresses = append(ended.Addresses, a.String())
+	answeredBy := c.answeredBy
+	if answeredBy == "" && c.Attempts() > 0 {
+		answeredBy = resolver.ByDNS
 	}
-	if ended.AnsweredBy == "" && c.attempts > 0 {
-		ended.AnsweredBy = byDNS
-	}
-	ended.Outcome, ended.Code = res.Outcome, res.Code
-	c.event(probe.Event{Kind: probe.KindEnded, Ended: &ended})
+	c.Ended(res, c.decided, answeredBy)
 	return res
 }

@@ -124,7 +124,7 @@ func (w *walk) hangUp(reason string) {
 		return
 	}
 	if w.sent && reason != "" {
-		w.lost(w.flight, reason)
+		w.Lost(w.flight.ref, w.flight.socket.number, w.flight.id, reason)
 	}
 	w.n.Close(w.flight.socket.id)
 	w.flight.socket, w.sent = nil, false
@@ -167,7 +167,7 @@ func (w *walk) dial(t probe.Transport, server netip.Addr) (started bool, err err
 			return false, err
 		}
 		w.failure = ofSocket(err)
-		w.note("%v: Go goes on to the next server", err)
+		w.Note("%v: Go goes on to the next server", err)
 		return false, nil
 	}
 	w.flight.socket = s
@@ -185,12 +185,12 @@ func (w *walk) send() bool {
 	s := w.flight.socket
 	if err := w.n.Send(s.id, s.server, q); err != nil {
 		w.failure = ofSocket(err)
-		w.note("%v: Go goes on to the next server", err)
+		w.Note("%v: Go goes on to the next server", err)
 		w.hangUp("")
 		return false
 	}
 	w.sent = true
-	w.call.sent(w.flight)
+	w.Sent(w.flight.at, w.flight.exchange(), w.flight.id)
 	return true
 }
 
@@ -209,9 +209,9 @@ func (w *walk) take(ev resolver.Event) error {
 		return w.failed(&failure{outcome: probe.Unreachable, text: "EOF"}, probe.ReplyClosed)
 	default:
 		if !w.sent {
-			w.note("connect to %s over %s: %v", s.server, s.transport, ev.Err)
+			w.Note("connect to %s over %s: %v", s.server, s.transport, ev.Err)
 		}
-		return w.failed(ofSocket(ev.Err), lostReason(ev.Err))
+		return w.failed(ofSocket(ev.Err), resolver.LostReason(ev.Err))
 	}
 }
 

@@ -51,7 +51,7 @@ func (x *exchange) failure(q *asked) probe.Outcome {
 		return q.rejected
 	case x.silent:
 		return probe.Timeout
-	case x.tries[q.ref] == 0:
+	case x.Tries(q.ref) == 0:
 		return probe.Unsent
 	}
 	for _, other := range x.queries {
@@ -81,11 +81,11 @@ func (x *exchange) parse(q *asked) {
 	const mostRecords = 64
 	reply := &q.reply
 	if x.r.feat.oldParser && reply.QDCount+reply.ANCount > mostRecords {
-		x.note("the %s reply has %d records: this musl reads none of a reply with more than %d", q.Type, reply.ANCount, mostRecords)
+		x.Note("the %s reply has %d records: this musl reads none of a reply with more than %d", q.Type, reply.ANCount, mostRecords)
 		return
 	}
 	if !x.r.inStep(reply) {
-		x.note("the %s reply is about a name with bytes outside of ASCII: musl loses its way in it and finds no record", q.Type)
+		x.Note("the %s reply is about a name with bytes outside of ASCII: musl loses its way in it and finds no record", q.Type)
 		return
 	}
 	for _, rr := range reply.Answers {
@@ -130,7 +130,7 @@ func (x *exchange) cutRecord(q *asked, rr resolver.Record) {
 	clear(data[known:])
 	addr, _ := netip.AddrFromSlice(data)
 	x.addresses = append(x.addresses, addr)
-	x.note("musl before 1.2.4 %s off after %d of its %d bytes, and fills it with what is in its memory: the last %s address is none of the server's",
+	x.Note("musl before 1.2.4 %s off after %d of its %d bytes, and fills it with what is in its memory: the last %s address is none of the server's",
 		CutNote, known, len(data), q.Type)
 }
 

@@ -2,7 +2,6 @@ package musl
 
 import (
 	"context"
-	"fmt"
 	"net/netip"
 	"time"
 
@@ -12,18 +11,12 @@ import (
 
 // call is one getaddrinfo call under way.
 type call struct {
-	ctx   context.Context
-	n     resolver.Network
-	r     *Resolver
-	emit  func(probe.Event)
-	start time.Time
-	req   resolver.Request
+	resolver.Trace
+	ctx context.Context
+	n   resolver.Network
+	r   *Resolver
+	req resolver.Request
 
-	// attempts counts attempts; open tells that the last one has not ended yet.
-	attempts int
-	open     bool
-	// tries counts transmissions by query.
-	tries map[probe.Ref]int
 	// sockets are the open ones; opened counts sockets of the call.
 	sockets []*socket
 	opened  int
@@ -53,31 +46,6 @@ type flight struct {
 	id     uint16
 	server netip.AddrPort
 	at     time.Time
-}
-
-func (c *call) event(ev probe.Event) {
-	ev.At = probe.Millis(c.n.Now().Sub(c.start))
-	c.emit(ev)
-}
-
-func (c *call) note(format string, args ...any) {
-	c.event(probe.Event{Kind: probe.KindNote, Note: fmt.Sprintf(format, args...)})
-}
-
-// beginAttempt opens an attempt and returns its number.
-func (c *call) beginAttempt(name string, origin probe.Origin, index int) int {
-	c.attempts++
-	c.open = true
-	c.event(probe.Event{Kind: probe.KindAttempt, Attempt: &probe.Try{N: c.attempts, Name: name, Origin: origin, SearchIndex: index}})
-	return c.attempts
-}
-
-func (c *call) endAttempt(outcome probe.Outcome) {
-	if !c.open {
-		return
-	}
-	c.open = false
-	c.event(probe.Event{Kind: probe.KindAttemptEnded, AttemptEnded: &probe.AttemptEnded{N: c.attempts, Outcome: outcome}})
 }
 
 // openSocket opens a socket.
@@ -112,28 +80,21 @@ func (c *call) closeAll(reason string) {
 
 // sent reports a transmission that was handed over at that time.
 func (c *call) sent(at time.Time, ref probe.Ref, s *socket, server netip.AddrPort, id uint16) {
-	if c.tries == nil {
-		c.tries = map[probe.Ref]int{}
-	}
-	c.tries[ref]++
 	c.flights = append(c.flights, flight{ref, s.number, id, server, at})
-	c.emit(probe.Event{Kind: probe.KindSent, At: probe.Millis(at.Sub(c.start)), Sent: &probe.Sent{
-		Ref: ref, Try: c.tries[ref], Server: server.String(), Transport: s.transport, Socket: s.number, LocalPort: c.n.LocalPort(s.id), ID: id,
-	}})
+	c.Sent(at, s.exchange(ref, server), id)
+}
+
+func (s *socket) exchange(ref probe.Ref, server netip.AddrPort) resolver.Exchange {
+	return resolver.Exchange{Ref: ref, Server: server, Transport: s.transport, Socket: s.id, Number: s.number}
 }
 
 // received reports a reply from server and what was made of it.
 func (c *call) received(ref probe.Ref, s *socket, server netip.AddrPort, ev resolver.Event, use string) {
-	rc := resolver.Describe(&ev.Reply)
-	rc.Ref, rc.Server, rc.Transport, rc.Socket, rc.Use = ref, server.String(), s.transport, s.number, use
-	at := ev.At
-	if at.IsZero() {
-		at = c.n.Now()
-	}
+	at := c.Arrival(ev)
 	if use != probe.UseIgnored {
-		at = c.land(flight{ref, s.number, rc.ID, server, at})
+		at = c.land(flight{ref, s.number, ev.Reply.ID, server, at})
 	}
-	c.emit(probe.Event{Kind: probe.KindReceived, At: probe.Millis(max(0, at.Sub(c.start))), Received: &rc})
+	c.Received(at, s.exchange(ref, server), &ev.Reply, use)
 }
 
 // land takes the newest transmission that a reply can belong to off the list of flights, and returns when the reply came: never
@@ -173,7 +134,7 @@ func (c *call) giveUp(which func(flight) bool, reason string) {
 		lost := probe.Lost{Ref: f.ref, Socket: f.socket, ID: f.id, Reason: reason}
 		if !said[lost] {
 			said[lost] = true
-			c.event(probe.Event{Kind: probe.KindLost, Lost: &lost})
+			c.Lost(f.ref, f.socket, f.id, reason)
 		}
 	}
 	c.flights = kept

@@ -49,12 +49,12 @@ func (c *call) narrow(family resolver.Family) (_ resolver.Family, missing bool) 
 	if family != resolver.Inet6 && !has4 {
 		missing = family == resolver.Inet
 		family = resolver.Inet6
-		c.note("AI_ADDRCONFIG: 127.0.0.1 cannot be reached, so only AAAA is asked for")
+		c.Note("AI_ADDRCONFIG: 127.0.0.1 cannot be reached, so only AAAA is asked for")
 	}
 	if family != resolver.Inet && !has6 {
 		missing = missing || family == resolver.Inet6
 		family = resolver.Inet
-		c.note("AI_ADDRCONFIG: ::1 cannot be reached, so only A is asked for")
+		c.Note("AI_ADDRCONFIG: ::1 cannot be reached, so only A is asked for")
 	}
 	return family, missing
 }
@@ -85,16 +85,16 @@ func (c *call) lookup(name string, family resolver.Family) (eai, error) {
 func (c *call) backends(name string, family resolver.Family) (eai, error) {
 	addr, code, ok := c.r.literal(name, family)
 	if ok {
-		c.answeredBy = byLiteral
+		c.answeredBy = resolver.ByLiteral
 		c.addresses = []netip.Addr{addr}
 		return code, nil
 	}
 	addrs, code := c.fromHosts(name, family)
 	if addrs != nil || code != eaiOK {
-		c.answeredBy = byHosts
+		c.answeredBy = resolver.ByHosts
 		c.addresses = addrs
 		if code != eaiOK {
-			c.note("/etc/hosts has %.80q with an address of the other family only: musl then asks no server", name)
+			c.Note("/etc/hosts has %.80q with an address of the other family only: musl then asks no server", name)
 		}
 		return code, nil
 	}

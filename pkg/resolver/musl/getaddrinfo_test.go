@@ -55,7 +55,7 @@ func TestHostsOfTheOtherFamily(t *testing.T) {
 	for version, code := range map[string]string{latest: "EAI_NODATA", middle: "EAI_NONAME"} {
 		m := newModel(t, version, sys, "* - - - - aaaa:2001:db8::1")
 		m.Want(resolver.Request{Host: "web", Family: resolver.Inet6}, code)
-		if !strings.Contains(m.Notes(), "asks no server") || m.Trace().AnsweredBy != byHosts {
+		if !strings.Contains(m.Notes(), "asks no server") || m.Trace().AnsweredBy != resolver.ByHosts {
 			t.Errorf("notes %s, answered by %s", m.Notes(), m.Trace().AnsweredBy)
 		}
 	}

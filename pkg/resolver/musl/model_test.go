@@ -27,7 +27,7 @@ func newModel(t *testing.T, version string, sys resolver.System, rules ...string
 // checkTrace: once it asks DNS, musl has nothing else to answer with.
 func checkTrace(t *testing.T, what string, trace probe.Resolution) {
 	t.Helper()
-	if len(trace.Attempts) > 0 && trace.AnsweredBy != byDNS {
+	if len(trace.Attempts) > 0 && trace.AnsweredBy != resolver.ByDNS {
 		t.Errorf("%s: %d attempts, answered by %q", what, len(trace.Attempts), trace.AnsweredBy)
 	}
 }

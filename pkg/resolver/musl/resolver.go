@@ -39,14 +39,14 @@ func (r *Resolver) Config() resolvconf.Config {
 
 // Resolve runs one getaddrinfo call. See resolver.Resolver.
 func (r *Resolver) Resolve(ctx context.Context, n resolver.Network, req resolver.Request, emit func(probe.Event)) (resolver.Result, error) {
-	c := &call{ctx: ctx, n: n, r: r, emit: emit, start: n.Now(), req: req}
+	c := &call{Trace: resolver.NewTrace(n, emit), ctx: ctx, n: n, r: r, req: req}
 	code, err := c.getaddrinfo()
 	c.closeAll(probe.ReplyAbandoned)
 	c.code = code
 	switch {
 	case errors.Is(err, errDies):
-		c.endAttempt(probe.Unsent)
-		c.note("the application dies here: attempts:0 makes musl divide by zero (SIGFPE), before anything is sent")
+		c.EndLast(probe.Unsent)
+		c.Note("the application dies here: attempts:0 makes musl divide by zero (SIGFPE), before anything is sent")
 		c.died = true
 	case err != nil:
 		return resolver.Result{}, err
@@ -58,31 +58,20 @@ func (r *Resolver) Resolve(ctx context.Context, n resolver.Network, req resolver
 var errDies = errors.New("musl dies")
 
 func (c *call) end() resolver.Result {
-	res := resolver.Result{Outcome: c.code.outcome(), Code: string(c.code)}
+	res := resolver.Result{Outcome: resolver.EAIOutcome(string(c.code)), Code: string(c.code)}
 	if c.died {
 		res = resolver.Result{Outcome: probe.Fail}
 	}
-	ended := probe.Ended{Code: res.Code, Outcome: res.Outcome, DecidedBy: c.decided, AnsweredBy: c.answeredBy}
-	if c.attempts > 0 {
-		ended.AnsweredBy = byDNS
+	answeredBy := c.answeredBy
+	if c.Attempts() > 0 {
+		answeredBy = resolver.ByDNS
 	}
 	if res.Outcome == probe.OK {
-		res.Canonical = c.canon.String()
-		for _, a := range c.addresses {
-			res.Addresses = append(res.Addresses, a)
-			ended.Addresses = append(ended.Addresses, a.String())
-		}
+		res.Addresses, res.Canonical = c.addresses, c.canon.String()
 	}
-	c.event(probe.Event{Kind: probe.KindEnded, Ended: &ended})
+	c.Ended(res, c.decided, answeredBy)
 	return res
 }
-
-// What Ended.AnsweredBy says.
-const (
-	byDNS     = "dns"
-	byLiteral = "literal"
-	byHosts   = "hosts"
-)
 
 // eai is an error of getaddrinfo (include/netdb.h); empty is success.
 type eai string
@@ -96,18 +85,3 @@ const (
 	eaiFamily eai = "EAI_FAMILY"
 	eaiSystem eai = "EAI_SYSTEM"
 )
-
-func (e eai) outcome() probe.Outcome {
-	switch e {
-	case eaiOK:
-		return probe.OK
-	case eaiNoName:
-		return probe.NXDomain
-	case eaiNoData:
-		return probe.NoData
-	case eaiAgain:
-		return probe.Again
-	default:
-		return probe.Fail
-	}
-}

@@ -47,8 +47,8 @@ func (c *call) skip(name string, index int) {
 	if index < 0 {
 		origin = probe.OriginAsIs
 	}
-	c.beginAttempt(resolver.ShowName(name), origin, index)
-	c.endAttempt(probe.Unsent)
+	c.BeginAttempt(resolver.ShowName(name), origin, index)
+	c.EndLast(probe.Unsent)
 }
 
 func typesOf(family resolver.Family) []probe.QueryType {
@@ -69,24 +69,24 @@ func (c *call) candidate(name string, origin probe.Origin, index int, types []pr
 	queries, shown, err := c.queries(name, types)
 	if err != nil {
 		c.skip(name, index)
-		c.decided = c.attempts
+		c.decided = c.Attempts()
 		if !c.r.feat.skipUnsendable {
-			c.note("%.80q cannot be put into a query: musl before 1.2.4 gives the whole lookup up", name)
+			c.Note("%.80q cannot be put into a query: musl before 1.2.4 gives the whole lookup up", name)
 		}
 		return eaiNoName, c.r.feat.skipUnsendable, nil
 	}
-	n := c.beginAttempt(shown, origin, index)
+	n := c.BeginAttempt(shown, origin, index)
 	c.decided = n
 	x := newExchange(c, n, queries, conf)
 	if err := x.send(); err != nil {
 		if errors.Is(err, errNoSocket) {
-			c.endAttempt(probe.Unsent)
-			c.note("%v: musl gives the whole lookup up", err)
+			c.EndLast(probe.Unsent)
+			c.Note("%v: musl gives the whole lookup up", err)
 			return eaiSystem, false, nil
 		}
 		return "", false, err
 	}
 	code, next, outcome := x.judge()
-	c.endAttempt(outcome)
+	c.EndLast(outcome)
 	return code, next, nil
 }

@@ -93,7 +93,7 @@ func (x *exchange) openUDP() error {
 		// Before 1.2.4 the fallback to IPv4 fails at bind.
 		return errNoSocket
 	}
-	x.note("there is no IPv6 here: musl asks the IPv4 servers only")
+	x.Note("there is no IPv6 here: musl asks the IPv4 servers only")
 	x.udp, err = x.openSocket(probe.UDP, x.servers[ipv4])
 	return err
 }
@@ -110,7 +110,7 @@ func (x *exchange) send() error {
 	timeout := int64(x.conf.TimeoutSeconds) * 1000
 	interval := timeout / int64(x.conf.Attempts)
 	if timeout == 0 {
-		x.note("timeout:0 makes musl send nothing")
+		x.Note("timeout:0 makes musl send nothing")
 	}
 	base := x.n.Now()
 	clock := func() int64 { return x.n.Now().Sub(base).Milliseconds() }
@@ -172,7 +172,7 @@ func (x *exchange) transmit(q *asked, server netip.AddrPort) {
 	now := x.n.Now()
 	if err := x.n.Send(x.udp.id, server, q.Query); err != nil {
 		if !x.unsendable[server] {
-			x.note("%v: musl does not notice and waits for a reply", err)
+			x.Note("%v: musl does not notice and waits for a reply", err)
 		}
 		x.unsendable[server] = true
 		return
@@ -241,10 +241,10 @@ func (x *exchange) datagram(ev resolver.Event) {
 // noteCut says what becomes of a truncated reply before 1.2.4.
 func (x *exchange) noteCut(q *asked) {
 	if q.reply.Size > x.r.feat.buffer {
-		x.note("the %s reply has %d bytes: musl before 1.2.4 reads the first %d of them", q.Type, q.reply.Size, x.r.feat.buffer)
+		x.Note("the %s reply has %d bytes: musl before 1.2.4 reads the first %d of them", q.Type, q.reply.Size, x.r.feat.buffer)
 		return
 	}
-	x.note("the %s reply is truncated: musl before 1.2.4 takes it as it is", q.Type)
+	x.Note("the %s reply is truncated: musl before 1.2.4 takes it as it is", q.Type)
 }
 
 // match returns the query with this id, of those from the first one on that has no reply.

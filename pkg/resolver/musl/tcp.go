@@ -19,7 +19,7 @@ func (x *exchange) startTCP(q *asked, server netip.AddrPort) {
 	s, err := x.openSocket(probe.TCP, server)
 	if err != nil {
 		// musl forgets the query: it is neither sent again nor answered until the time is over.
-		x.note("%v: musl waits for a connection that it has not", err)
+		x.Note("%v: musl waits for a connection that it has not", err)
 		q.rejected = probe.Unreachable
 		return
 	}
@@ -33,7 +33,7 @@ func (x *exchange) streamed(q *asked, ev resolver.Event) (over bool) {
 	case resolver.EventConnected:
 		now := x.n.Now()
 		if err := x.n.Send(s.id, s.server, q.Query); err != nil {
-			x.note("%v: musl ends the attempt", err)
+			x.Note("%v: musl ends the attempt", err)
 			q.rejected = probe.Unreachable
 			return true
 		}
@@ -42,11 +42,11 @@ func (x *exchange) streamed(q *asked, ev resolver.Event) (over bool) {
 	case resolver.EventReply:
 		return x.streamReply(q, ev)
 	case resolver.EventError:
-		x.note("%s over tcp: %v; musl ends the attempt", s.server, ev.Err)
+		x.Note("%s over tcp: %v; musl ends the attempt", s.server, ev.Err)
 		q.rejected = probe.Unreachable
 		x.giveUp(func(f flight) bool { return f.socket == s.number }, closedReason(ev.Err))
 	default:
-		x.note("%s closed the connection; musl ends the attempt", s.server)
+		x.Note("%s closed the connection; musl ends the attempt", s.server)
 		q.rejected = probe.Unreachable
 		x.giveUp(func(f flight) bool { return f.socket == s.number }, probe.ReplyClosed)
 	}

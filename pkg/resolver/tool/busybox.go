@@ -44,7 +44,7 @@ func (b *Busybox) Resolve(ctx context.Context, n resolver.Network, req resolver.
 	for i, cand := range list {
 		if a, ok := c.attempt(cand); !ok {
 			unsent[i] = true
-			c.endAttempt(a, probe.Unsent)
+			c.EndAttempt(a, probe.Unsent)
 		}
 	}
 	for _, t := range types(req.Family) {
@@ -133,7 +133,7 @@ func (c *busyboxCall) ask(s *socket) error {
 
 func (c *busyboxCall) giveUp(s *socket, reason string) {
 	for _, q := range c.left() {
-		c.lost(s, q.ref, q.msg.ID, reason)
+		c.Lost(q.ref, s.number, q.msg.ID, reason)
 	}
 }
 
@@ -151,7 +151,7 @@ func (c *busyboxCall) reply(s *socket, ev resolver.Event, budget *int) {
 		}
 		c.received(s, q.ref, ev, probe.UseAccepted)
 		if ev.Reply.TC {
-			c.note("the answer is cut off; what busybox makes of that is not followed")
+			c.Note("the answer is cut off; what busybox makes of that is not followed")
 		}
 		q.outcome = c.take(q.ref, &ev.Reply)
 		return
@@ -178,7 +178,7 @@ func (c *busyboxCall) judge(attempts int, unsent map[int]bool) probe.Outcome {
 				out = got
 			}
 		}
-		c.endAttempt(n, out)
+		c.EndAttempt(n, out)
 		if c.decided == 0 || rank(out) < rank(best) {
 			c.decided, best = n, out
 		}

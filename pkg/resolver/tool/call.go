@@ -3,10 +3,8 @@ package tool
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/netip"
 	"strings"
-	"time"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolvconf"
@@ -15,19 +13,17 @@ import (
 
 // call is one run of a tool.
 type call struct {
-	ctx   context.Context
-	n     resolver.Network
-	emit  func(probe.Event)
-	start time.Time
+	resolver.Trace
+	ctx context.Context
+	n   resolver.Network
 
-	attempts, opened int
-	tries            map[probe.Ref]int
-	addresses        []netip.Addr
-	decided          int
+	opened    int
+	addresses []netip.Addr
+	decided   int
 }
 
 func newCall(ctx context.Context, n resolver.Network, emit func(probe.Event)) *call {
-	return &call{ctx: ctx, n: n, emit: emit, start: n.Now(), tries: map[probe.Ref]int{}}
+	return &call{Trace: resolver.NewTrace(n, emit), ctx: ctx, n: n}
 }
 
 // configOf reads resolv.conf with the words that both tools know. Neither looks at the environment.
@@ -69,15 +65,6 @@ func types(f resolver.Family) []probe.QueryType {
 	return []probe.QueryType{probe.TypeA, probe.TypeAAAA}
 }
 
-func (c *call) event(ev probe.Event) {
-	ev.At = probe.Millis(c.n.Now().Sub(c.start))
-	c.emit(ev)
-}
-
-func (c *call) note(format string, args ...any) {
-	c.event(probe.Event{Kind: probe.KindNote, Note: fmt.Sprintf(format, args...)})
-}
-
 // attempt opens an attempt and returns its number, and false for a name that no message can hold.
 func (c *call) attempt(cand candidate) (int, bool) {
 	labels, err := resolver.Labels(cand.name)
@@ -85,13 +72,7 @@ func (c *call) attempt(cand candidate) (int, bool) {
 	if err != nil {
 		shown = resolver.ShowName(cand.name)
 	}
-	c.attempts++
-	c.event(probe.Event{Kind: probe.KindAttempt, Attempt: &probe.Try{N: c.attempts, Name: shown, Origin: cand.origin, SearchIndex: cand.index}})
-	return c.attempts, err == nil
-}
-
-func (c *call) endAttempt(n int, o probe.Outcome) {
-	c.event(probe.Event{Kind: probe.KindAttemptEnded, AttemptEnded: &probe.AttemptEnded{N: n, Outcome: o}})
+	return c.BeginAttempt(shown, cand.origin, cand.index), err == nil
 }
 
 // port is where name servers listen.
@@ -111,7 +92,7 @@ func (c *call) open(t probe.Transport, server netip.Addr) (*socket, error) {
 	id, err := c.n.Open(t, to, resolver.OpenOptions{Connected: true})
 	switch {
 	case errors.Is(err, resolver.ErrUnreachable), errors.Is(err, resolver.ErrRefused):
-		c.note("open a socket to %s: %v", to, err)
+		c.Note("open a socket to %s: %v", to, err)
 		return nil, nil
 	case err != nil:
 		return nil, err
@@ -124,28 +105,19 @@ func (c *call) open(t probe.Transport, server netip.Addr) (*socket, error) {
 func (c *call) send(s *socket, ref probe.Ref, q resolver.Query) bool {
 	at := c.n.Now()
 	if err := c.n.Send(s.id, s.server, q); err != nil {
-		c.note("send to %s: %v", s.server, err)
+		c.Note("send to %s: %v", s.server, err)
 		return false
 	}
-	c.tries[ref]++
-	c.emit(probe.Event{Kind: probe.KindSent, At: probe.Millis(at.Sub(c.start)), Sent: &probe.Sent{
-		Ref: ref, Try: c.tries[ref], Server: s.server.String(), Transport: s.transport, Socket: s.number, LocalPort: c.n.LocalPort(s.id), ID: q.ID,
-	}})
+	c.Sent(at, s.exchange(ref), q.ID)
 	return true
 }
 
-func (c *call) received(s *socket, ref probe.Ref, ev resolver.Event, use string) {
-	rc := resolver.Describe(&ev.Reply)
-	rc.Ref, rc.Server, rc.Transport, rc.Socket, rc.Use = ref, s.server.String(), s.transport, s.number, use
-	at := ev.At
-	if at.IsZero() {
-		at = c.n.Now()
-	}
-	c.emit(probe.Event{Kind: probe.KindReceived, At: max(0, probe.Millis(at.Sub(c.start))), Received: &rc})
+func (s *socket) exchange(ref probe.Ref) resolver.Exchange {
+	return resolver.Exchange{Ref: ref, Server: s.server, Transport: s.transport, Socket: s.id, Number: s.number}
 }
 
-func (c *call) lost(s *socket, ref probe.Ref, id uint16, reason string) {
-	c.event(probe.Event{Kind: probe.KindLost, Lost: &probe.Lost{Ref: ref, Socket: s.number, ID: id, Reason: reason}})
+func (c *call) received(s *socket, ref probe.Ref, ev resolver.Event, use string) {
+	c.Received(c.Arrival(ev), s.exchange(ref), &ev.Reply, use)
 }
 
 // answers reports whether a message answers a query.
@@ -186,11 +158,7 @@ func (c *call) end(attempt probe.Outcome) resolver.Result {
 			res.Outcome = probe.Fail
 		}
 	}
-	ended := probe.Ended{Outcome: res.Outcome, DecidedBy: c.decided, AnsweredBy: "dns"}
-	for _, a := range res.Addresses {
-		ended.Addresses = append(ended.Addresses, a.String())
-	}
-	c.event(probe.Event{Kind: probe.KindEnded, Ended: &ended})
+	c.Ended(res, c.decided, resolver.ByDNS)
 	return res
 }
 

@@ -66,7 +66,7 @@ func (d *Dig) Resolve(ctx context.Context, n resolver.Network, req resolver.Requ
 				return resolver.Result{}, err
 			}
 		}
-		c.endAttempt(a, out)
+		c.EndAttempt(a, out)
 		c.decided = a
 		if out != probe.NXDomain {
 			break
@@ -131,7 +131,7 @@ func (c *digCall) exchange(s *socket, ref probe.Ref, q resolver.Query) (out prob
 		case err != nil:
 			return "", false, err
 		case ev.Kind == resolver.EventDeadline:
-			c.lost(s, ref, q.ID, probe.ReplyLost)
+			c.Lost(ref, s.number, q.ID, probe.ReplyLost)
 			return probe.Timeout, false, nil
 		case ev.Socket != s.id:
 		case ev.Kind == resolver.EventConnected:
@@ -143,7 +143,7 @@ func (c *digCall) exchange(s *socket, ref probe.Ref, q resolver.Query) (out prob
 		case ev.Kind == resolver.EventReply:
 			return c.answer(s, ref, q, ev)
 		default:
-			c.lost(s, ref, q.ID, lostReason(ev.Err))
+			c.Lost(ref, s.number, q.ID, lostReason(ev.Err))
 			return probe.Unreachable, false, nil
 		}
 	}
@@ -153,7 +153,7 @@ func (c *digCall) exchange(s *socket, ref probe.Ref, q resolver.Query) (out prob
 func (c *digCall) answer(s *socket, ref probe.Ref, q resolver.Query, ev resolver.Event) (probe.Outcome, bool, error) {
 	c.received(s, ref, ev, probe.UseAccepted)
 	if ev.Reply.Rcode == resolver.RcodeFormErr {
-		c.note("dig may ask again after FORMERR, which is not followed")
+		c.Note("dig may ask again after FORMERR, which is not followed")
 	}
 	if !ev.Reply.TC || s.transport == probe.TCP {
 		return c.take(ref, &ev.Reply), true, nil
@@ -165,7 +165,7 @@ func (c *digCall) answer(s *socket, ref probe.Ref, q resolver.Query, ev resolver
 	defer c.n.Close(tcp.id)
 	out, over, err := c.exchange(tcp, ref, q)
 	if err == nil && !over {
-		c.note("the answer over TCP did not come; what dig does then is not followed")
+		c.Note("the answer over TCP did not come; what dig does then is not followed")
 	}
 	return out, true, err
 }
