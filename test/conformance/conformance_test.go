@@ -38,18 +38,25 @@ func TestMain(m *testing.M) {
 // bench returns a Bench, or ends the test by name when this machine cannot run one.
 func bench(t *testing.T) *Bench {
 	t.Helper()
-	if err := CannotRun(); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("%s cannot run here: %v", t.Name(), err)
-		}
-		t.Skipf("%s cannot run here: %v", t.Name(), err)
-	}
+	endIfCannot(t, CannotRun())
 	b, err := NewBench(t.Context(), t.TempDir(), *flagParallel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = b.Close() })
 	return b
+}
+
+// endIfCannot ends a test by name that cannot run here, and fails it in CI.
+func endIfCannot(t *testing.T, err error) {
+	t.Helper()
+	switch {
+	case err == nil:
+	case os.Getenv("CI") == "true":
+		t.Fatalf("%s cannot run here: %v", t.Name(), err)
+	default:
+		t.Skipf("%s cannot run here: %v", t.Name(), err)
+	}
 }
 
 // ran is a case and what came of it.
@@ -87,41 +94,14 @@ func TestGlibc(t *testing.T) {
 	b := bench(t)
 	fixed, regressions := fixedCases(t), regressionCases(t)
 	random, excluded := randomCases(t, b.Library, *flagRandom)
-	all := slices.DeleteFunc(slices.Concat(fixed, regressions, random), func(r *ran) bool {
-		return *flagOnly != "" && *flagOnly != r.c.Name
-	})
-	began := time.Now()
-	runAll(t, b, all)
-	again := measureAgain(t, b, all)
-	took := time.Since(began)
-	var mismatches []*ran
-	for _, r := range all {
-		if r.err != nil {
-			t.Errorf("%s: %v", r.c.Name, r.err)
-			continue
-		}
-		if r.recorded != nil {
-			if diff := RecordedDifferences(r.c, *r.recorded, r.real, b.config(r.c).Rotate); len(diff) > 0 {
-				t.Errorf("%s: the real libc did not do what was recorded:\n  %s", r.c.Name, strings.Join(diff, "\n  "))
-			}
-		}
-		if diff := Differences(r.c, r.real, r.ours); len(diff) > 0 {
-			mismatches = append(mismatches, r)
-			t.Errorf("%s:\n%s", r.c.Name, Report(diff, r.real, r.ours))
-		} else if *flagOnly != "" {
-			t.Logf("%s\n%s", r.c.Text(), Report(nil, r.real, r.ours))
-		}
-	}
-	checkShared(t, all)
-	modelled := checkModel(t, b, all)
-	for _, r := range mismatches[:min(*flagShrink, len(mismatches))] {
-		small := shrink(t, b, r)
-		t.Logf("%s, made smaller, for testdata/regressions:\n%s\n%s", r.c.Name, small.c.Text(),
-			Report(Differences(small.c, small.real, small.ours), small.real, small.ours))
-	}
+	c := comparison{name: "libc", madeSmaller: ", for testdata/regressions"}
+	c.recorded = func(r *ran) []string { return RecordedDifferences(r.c, *r.recorded, r.real, b.config(r.c).Rotate) }
+	n := c.run(t, b, fixed, regressions, random)
+	checkShared(t, n.all)
+	modelled := checkModel(t, b, n.all)
 	fmt.Printf("conformance: glibc %s: fixed %d, regressions %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s, on the model alike %d, in %s\n",
-		b.Version, len(fixed), len(regressions), len(random), *flagSeed, len(mismatches), again, total(excluded), reasons(excluded), modelled,
-		took.Round(time.Second))
+		b.Version, len(fixed), len(regressions), len(random), *flagSeed, n.mismatches, n.again, total(excluded), reasons(excluded), modelled,
+		n.took.Round(time.Second))
 }
 
 // measureAgain runs the cases once more that differ in nothing but times: times are measurements, and on a busy machine one of
@@ -147,16 +127,36 @@ const maxLate = 10
 
 func fixedCases(t *testing.T) []*ran {
 	t.Helper()
+	all := func(scenario.Observed, scenario.Recording, *Case) string { return "" }
+	return recordedCases(t, scenario.LibraryGlibc, nil, all, func(string) bool { return true })
+}
+
+// recordedCases returns the scenarios recorded with a library but those that leaveOut has a reason against, which are counted by
+// their reasons. Where the real library does here what was recorded, the recording comes with the case, to be compared.
+func recordedCases(t *testing.T, library string, excluded map[string]int,
+	leaveOut func(scenario.Observed, scenario.Recording, *Case) string, asRecorded func(scenario string) bool,
+) []*ran {
+	t.Helper()
 	observed, err := scenario.ObservedAll()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out []*ran
 	for _, o := range observed {
-		if rec, ok := o.Recordings[scenario.LibraryGlibc]; ok {
-			c := FromObserved(o, scenario.LibraryGlibc)
-			out = append(out, &ran{c: &c, recorded: &rec})
+		rec, ok := o.Recordings[library]
+		if !ok {
+			continue
 		}
+		c := FromObserved(o, library)
+		if reason := leaveOut(o, rec, &c); reason != "" {
+			excluded[reason]++
+			continue
+		}
+		r := &ran{c: &c}
+		if asRecorded(o.Name) {
+			r.recorded = &rec
+		}
+		out = append(out, r)
 	}
 	return out
 }

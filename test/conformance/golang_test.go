@@ -9,7 +9,6 @@ import (
 	"go/parser"
 	"go/token"
 	"net/netip"
-	"os"
 	"os/exec"
 	"slices"
 	"strconv"
@@ -41,12 +40,7 @@ func goBench(t *testing.T, libc string) *Bench {
 	if err == nil {
 		_, err = exec.LookPath(*flagGo)
 	}
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("%s cannot run here: %v", t.Name(), err)
-		}
-		t.Skipf("%s cannot run here: %v", t.Name(), err)
-	}
+	endIfCannot(t, err)
 	b, err := NewGoBench(t.Context(), t.TempDir(), *flagParallel, *flagGo, libc)
 	if err != nil {
 		t.Fatal(err)
@@ -73,38 +67,11 @@ func compareGo(t *testing.T, b *Bench, fixed []*ran, excluded map[string]int, wa
 	for reason, n := range left {
 		excluded[reason] += n
 	}
-	all := slices.DeleteFunc(slices.Concat(fixed, random), func(r *ran) bool {
-		return *flagOnly != "" && *flagOnly != r.c.Name
-	})
-	began := time.Now()
-	runAll(t, b, all)
-	again := measureAgain(t, b, all) + drawAgain(t, b, all)
-	took := time.Since(began)
-	var mismatches []*ran
-	for _, r := range all {
-		if r.err != nil {
-			t.Errorf("%s: %v", r.c.Name, r.err)
-			continue
-		}
-		if r.recorded != nil {
-			if diff := goRecordedDifferences(r); len(diff) > 0 {
-				t.Errorf("%s: the real Go did not do what was recorded:\n  %s", r.c.Name, strings.Join(diff, "\n  "))
-			}
-		}
-		if diff := Differences(r.c, r.real, r.ours); len(diff) > 0 {
-			mismatches = append(mismatches, r)
-			t.Errorf("%s:\n%s", r.c.Name, Report(diff, r.real, r.ours))
-		} else if *flagOnly != "" {
-			t.Logf("%s\n%s", r.c.Text(), Report(nil, r.real, r.ours))
-		}
-	}
-	checkShared(t, all)
-	for _, r := range mismatches[:min(*flagShrink, len(mismatches))] {
-		small := shrink(t, b, r)
-		t.Logf("%s, made smaller:\n%s\n%s", r.c.Name, small.c.Text(), Report(Differences(small.c, small.real, small.ours), small.real, small.ours))
-	}
+	c := comparison{name: "Go", recorded: goRecordedDifferences, again: drawAgain}
+	n := c.run(t, b, fixed, random)
+	checkShared(t, n.all)
 	fmt.Printf("conformance: go %s: fixed %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s, in %s\n",
-		b.Version, len(fixed), len(random), *flagSeed, len(mismatches), again, total(excluded), reasons(excluded), took.Round(time.Second))
+		b.Version, len(fixed), len(random), *flagSeed, n.mismatches, n.again, total(excluded), reasons(excluded), n.took.Round(time.Second))
 }
 
 // drawAgain runs the cases once more that differ in nothing but which packets share a socket or an id: every exchange of Go has
@@ -152,29 +119,10 @@ func goRecordedDifferences(r *ran) []string {
 // them, to be compared with what the real Go does here.
 func goFixedCases(t *testing.T, b *Bench, excluded map[string]int) []*ran {
 	t.Helper()
-	observed, err := scenario.ObservedAll()
-	if err != nil {
-		t.Fatal(err)
-	}
 	same := strings.HasPrefix(b.Version, "1.26.")
-	var out []*ran
-	for _, o := range observed {
-		rec, ok := o.Recordings[scenario.LibraryGo]
-		if !ok {
-			continue
-		}
-		if reason := goExcluded[o.Name]; reason != "" {
-			excluded[reason]++
-			continue
-		}
-		c := FromObserved(o, scenario.LibraryGo)
-		r := &ran{c: &c}
-		if same {
-			r.recorded = &rec
-		}
-		out = append(out, r)
-	}
-	return out
+	return recordedCases(t, scenario.LibraryGo, excluded, func(o scenario.Observed, _ scenario.Recording, _ *Case) string {
+		return goExcluded[o.Name]
+	}, func(string) bool { return same })
 }
 
 // TestGoTexts: both sides number errors alike.

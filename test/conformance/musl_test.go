@@ -4,7 +4,6 @@ package conformance
 
 import (
 	"flag"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -49,12 +48,7 @@ var muslNotAsRecorded = map[string]string{
 func muslBench(t *testing.T) *Bench {
 	t.Helper()
 	m := Musl{Compiler: *flagMuslGCC, Version: *flagMuslVersion}
-	if err := m.CannotRun(); err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("%s cannot run here: %v", t.Name(), err)
-		}
-		t.Skipf("%s cannot run here: %v", t.Name(), err)
-	}
+	endIfCannot(t, m.CannotRun())
 	b, err := NewMuslBench(t.Context(), t.TempDir(), *flagParallel, m)
 	if err != nil {
 		t.Fatal(err)
@@ -71,39 +65,15 @@ func TestMusl(t *testing.T) {
 	for reason, n := range left {
 		excluded[reason] += n
 	}
-	all := slices.DeleteFunc(slices.Concat(fixed, random), func(r *ran) bool {
-		return *flagOnly != "" && *flagOnly != r.c.Name
-	})
-	began := time.Now()
-	runAll(t, b, all)
-	again := measureAgain(t, b, all) + measureRoundsAgain(t, b, all)
-	took := time.Since(began)
-	var mismatches []*ran
-	for _, r := range all {
-		if r.err != nil {
-			t.Errorf("%s: %v", r.c.Name, r.err)
-			continue
-		}
-		if r.recorded != nil {
-			r.recorded.Packets = settleSYN(r.recorded.Packets)
-			if diff := RecordedDifferences(r.c, *r.recorded, r.real, false); len(diff) > 0 {
-				t.Errorf("%s: the real musl did not do what was recorded:\n  %s", r.c.Name, strings.Join(diff, "\n  "))
-			}
-		}
-		if diff := Differences(r.c, r.real, r.ours); len(diff) > 0 {
-			mismatches = append(mismatches, r)
-			t.Errorf("%s:\n%s", r.c.Name, Report(diff, r.real, r.ours))
-		} else if *flagOnly != "" {
-			t.Logf("%s\n%s", r.c.Text(), Report(nil, r.real, r.ours))
-		}
+	c := comparison{name: "musl", again: measureRoundsAgain}
+	c.recorded = func(r *ran) []string {
+		r.recorded.Packets = settleSYN(r.recorded.Packets)
+		return RecordedDifferences(r.c, *r.recorded, r.real, false)
 	}
-	checkShared(t, all)
-	for _, r := range mismatches[:min(*flagShrink, len(mismatches))] {
-		small := shrink(t, b, r)
-		t.Logf("%s, made smaller:\n%s\n%s", r.c.Name, small.c.Text(), Report(Differences(small.c, small.real, small.ours), small.real, small.ours))
-	}
+	n := c.run(t, b, fixed, random)
+	checkShared(t, n.all)
 	t.Logf("musl %s: fixed %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s in %s",
-		b.Version, len(fixed), len(random), *flagSeed, len(mismatches), again, total(excluded), reasons(excluded), took.Round(time.Second))
+		b.Version, len(fixed), len(random), *flagSeed, n.mismatches, n.again, total(excluded), reasons(excluded), n.took.Round(time.Second))
 }
 
 // waitedLong is a wait for a processor that can cost musl one of its rounds, of which there can be ten in a second.
@@ -131,10 +101,6 @@ func measureRoundsAgain(t *testing.T, b *Bench, all []*ran) int {
 // them, to be compared with what the real library does here.
 func muslFixedCases(t *testing.T, b *Bench, excluded map[string]int) []*ran {
 	t.Helper()
-	observed, err := scenario.ObservedAll()
-	if err != nil {
-		t.Fatal(err)
-	}
 	library := scenario.LibraryMusl125
 	for recorded, version := range map[string]string{scenario.LibraryMusl123: "1.2.3", scenario.LibraryMusl124: "1.1.24"} {
 		if strings.HasPrefix(b.Version, version) {
@@ -143,26 +109,13 @@ func muslFixedCases(t *testing.T, b *Bench, excluded map[string]int) []*ran {
 	}
 	version, _ := resolvconf.ParseMuslVersion(b.Version)
 	same := strings.HasPrefix(b.Version, strings.TrimPrefix(library, "musl-"))
-	var out []*ran
-	for _, o := range observed {
-		rec, ok := o.Recordings[library]
-		if !ok {
-			continue
-		}
-		if reason := muslExcluded[o.Name]; reason != "" {
-			excluded[reason]++
-			continue
-		}
+	return recordedCases(t, library, excluded, func(o scenario.Observed, _ scenario.Recording, _ *Case) string {
 		if slices.Contains(muslRefusals, o.Name) && version.AtLeast(1, 2, 4) {
-			excluded[muslRefusal]++
-			continue
+			return muslRefusal
 		}
-		c := FromObserved(o, library)
-		r := &ran{c: &c}
-		if _, other := muslNotAsRecorded[o.Name]; same && !other {
-			r.recorded = &rec
-		}
-		out = append(out, r)
-	}
-	return out
+		return muslExcluded[o.Name]
+	}, func(name string) bool {
+		_, other := muslNotAsRecorded[name]
+		return same && !other
+	})
 }
