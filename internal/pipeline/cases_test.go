@@ -11,14 +11,13 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/scenario"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/engine"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/patch"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/simnet"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/view/viewtest"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
@@ -89,7 +88,7 @@ func TestCases(t *testing.T) {
 					t.Errorf("%s is wrong on the first screen: %s", f.Class, f.Title)
 				}
 			}
-			golden(t, strings.TrimSuffix(file, ".yaml")+".golden", "at first: "+classes(probe.Run{Findings: early})+"\n"+told(run))
+			viewtest.Golden(t, *update, strings.TrimSuffix(file, ".yaml")+".golden", "at first: "+classes(probe.Run{Findings: early})+"\n"+told(run))
 		})
 	}
 }
@@ -168,20 +167,3 @@ func told(run probe.Run) string {
 
 // random is the label that finds out about wildcards.
 var random = regexp.MustCompile(`dnsprobe-[a-z2-7]{10}\.`)
-
-func golden(t *testing.T, file, got string) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Error(diff)
-	}
-}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -67,23 +66,7 @@ func keyMsg(name string) tea.KeyMsg {
 
 func golden(t *testing.T, name, got string) {
 	t.Helper()
-	path := filepath.Join("testdata", name+".golden")
-	if *update {
-		if err := os.MkdirAll("testdata", 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", path, diff)
-	}
+	viewtest.Golden(t, *update, filepath.Join("testdata", name+".golden"), got)
 }
 
 // picture is a screen as a golden file keeps it: no blanks at the ends of lines.
@@ -419,17 +402,5 @@ func TestListenGathersAndEnds(t *testing.T) {
 // TestScreenInTheDocs keeps the screen that the documentation shows true.
 func TestScreenInTheDocs(t *testing.T) {
 	got := picture(model(t, viewtest.Classic().Events, true, 100, 30))
-	const path = "../../docs/screen.txt"
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s (-want +got); -update writes it anew:\n%s", path, diff)
-	}
+	viewtest.Golden(t, *update, "../../docs/screen.txt", got)
 }
