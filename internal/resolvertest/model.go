@@ -15,8 +15,9 @@ import (
 
 // Model is a resolver on modelled servers.
 type Model struct {
-	// Net is where it runs.
-	Net *simnet.Network
+	// Net is where it runs. Over is what it sees of Net: tests can put something in between.
+	Net  *simnet.Network
+	Over resolver.Network
 	// Events are those of the last call.
 	Events []probe.Event
 
@@ -34,6 +35,8 @@ type Options struct {
 	Precision time.Duration
 	// OutcomeAndCode tells a failure as "again (no such host)" instead of by its code alone: for codes that are texts.
 	OutcomeAndCode bool
+	// CodePrefix is left out of codes.
+	CodePrefix string
 	// Check is called after every call, beyond CheckEvents; nil checks nothing more.
 	Check func(t *testing.T, what string, trace probe.Resolution)
 }
@@ -43,7 +46,7 @@ func NewModel(t *testing.T, r resolver.Resolver, net *simnet.Network, o Options)
 	if o.Precision == 0 {
 		o.Precision = time.Millisecond
 	}
-	return &Model{Net: net, t: t, r: r, o: o}
+	return &Model{Net: net, Over: net, t: t, r: r, o: o}
 }
 
 // Network is one of the servers 127.0.0.2 to .4. Rules are lines "name type server transport nth actions...", "-" where anything
@@ -101,7 +104,7 @@ func (m *Model) Ask(req resolver.Request) string {
 		req.Family = resolver.Unspec
 	}
 	start := m.Net.Now()
-	res, err := m.r.Resolve(context.Background(), m.Net, req, func(ev probe.Event) { m.Events = append(m.Events, ev) })
+	res, err := m.r.Resolve(context.Background(), m.Over, req, func(ev probe.Event) { m.Events = append(m.Events, ev) })
 	if err != nil {
 		m.t.Fatal(err)
 	}
@@ -146,7 +149,7 @@ func (m *Model) result(req resolver.Request, res resolver.Result) string {
 	case res.Code != "" && m.o.OutcomeAndCode:
 		text += " (" + res.Code + ")"
 	case res.Code != "":
-		text = res.Code
+		text = strings.TrimPrefix(res.Code, m.o.CodePrefix)
 	}
 	for _, a := range res.Addresses {
 		text += " " + a.String()

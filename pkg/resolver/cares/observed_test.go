@@ -2,16 +2,13 @@ package cares
 
 import (
 	"context"
-	"fmt"
-	"net/netip"
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/resolvertest"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/scenario"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
-	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/simnet"
 )
 
@@ -20,74 +17,27 @@ var observedCodes = map[int]status{
 	0: success, 1: noData, 2: formErr, 3: servFail, 4: notFound, 5: notImp, 6: refused, 8: badName, 10: badResp, 11: connRefused, 12: timedOut,
 }
 
-// process is one run of a recorded scenario on simnet.
-type process struct {
-	packets []scenario.Packet
-	results []resolver.Result
-	elapsed []time.Duration
-}
-
-func runObserved(t *testing.T, o scenario.Observed, version string, seed uint64) process {
+func runObserved(t *testing.T, o scenario.Observed, version string, seed uint64) resolvertest.Process {
 	t.Helper()
-	net := simnet.New(context.Background(), &o.World, simnet.Options{Seed: seed})
-	rec := scenario.Record(net)
-	start := net.Now()
-	sys, script := o.System, o.Script
-	r := New(version, sys)
-	var p process
-	for i, call := range o.Calls {
-		if i > 0 {
-			if err := net.Sleep(o.Pause); err != nil {
-				t.Fatal(err)
-			}
-		}
-		for len(script) > 0 && script[0].At <= net.Now().Sub(start) {
-			sys.ResolvConf, script = script[0].ResolvConf, script[1:]
-			r.SetSystem(sys)
-		}
-		before := net.Now()
-		var events []probe.Event
-		res, err := r.Resolve(context.Background(), rec, call.Request, func(ev probe.Event) { events = append(events, ev) })
-		if err != nil {
-			t.Fatalf("call %d: %v", i+1, err)
-		}
-		p.results = append(p.results, res)
-		p.elapsed = append(p.elapsed, net.Now().Sub(before))
-		checkEvents(t, fmt.Sprintf("call %d", i+1), events, res)
-	}
-	p.packets = rec.Packets()
+	p := resolvertest.Run(t, New(version, o.System), o, seed, nil)
+	p.CheckEvents(t, probe.CAres, checkTrace)
 	return p
 }
 
 // TestObserved compares our packets and results with what the real c-ares did on all scenarios that it was recorded on.
 func TestObserved(t *testing.T) {
-	all, err := scenario.ObservedAll()
-	if err != nil {
-		t.Fatal(err)
-	}
 	for library, want := range map[string]struct {
 		version string
 		count   int
 	}{scenario.LibraryCAres134: {"1.34.8", 87}, scenario.LibraryCAres118: {"1.18.1", 75}} {
 		t.Run(library, func(t *testing.T) {
-			recorded := 0
 			var byChance []string
-			for _, o := range all {
-				rec, ok := o.Recordings[library]
-				if !ok {
-					continue
+			resolvertest.Recorded(t, library, want.count, func(t *testing.T, o scenario.Observed, rec scenario.Recording) {
+				if compareObserved(t, o, rec, want.version) {
+					byChance = append(byChance, o.Name)
 				}
-				recorded++
-				t.Run(o.Name, func(t *testing.T) {
-					if compareObserved(t, o, rec, want.version) {
-						byChance = append(byChance, o.Name)
-					}
-				})
-			}
-			if recorded != want.count {
-				t.Errorf("%d recorded scenarios, want %d", recorded, want.count)
-			}
-			t.Logf("%d recorded scenarios; in %d of them c-ares throws dice, compared up to there: %v", recorded, len(byChance), byChance)
+			})
+			t.Logf("in %d of them c-ares throws dice, compared up to there: %v", len(byChance), byChance)
 		})
 	}
 }
@@ -103,16 +53,16 @@ func compareObserved(t *testing.T, o scenario.Observed, rec scenario.Recording, 
 		compareRun(t, o, rec, sameDice(t, o, rec, version))
 		return true
 	}
-	runs := make([]process, seeds)
+	runs := make([]resolvertest.Process, seeds)
 	for i := range runs {
 		runs[i] = runObserved(t, o, version, uint64(i+1))
 	}
-	p, agreed := runs[0], len(runs[0].packets)
+	p, agreed := runs[0], len(runs[0].Packets)
 	for _, other := range runs[1:] {
-		agreed = min(agreed, agreeing(p.packets, other.packets))
+		agreed = min(agreed, agreeing(p.Packets, other.Packets))
 	}
-	if agreed == len(p.packets) && !slices.ContainsFunc(runs, func(r process) bool { return len(r.packets) != agreed }) &&
-		!slices.ContainsFunc(runs, func(r process) bool { return !slices.Equal(r.elapsed, p.elapsed) }) {
+	if agreed == len(p.Packets) && !slices.ContainsFunc(runs, func(r resolvertest.Process) bool { return len(r.Packets) != agreed }) &&
+		!slices.ContainsFunc(runs, func(r resolvertest.Process) bool { return !slices.Equal(r.Elapsed, p.Elapsed) }) {
 		compareRun(t, o, rec, p)
 		return false
 	}
@@ -120,12 +70,10 @@ func compareObserved(t *testing.T, o scenario.Observed, rec scenario.Recording, 
 	if agreed == 0 || agreed > len(rec.Packets) {
 		t.Fatalf("%d packets can be compared with %d observed", agreed, len(rec.Packets))
 	}
-	for _, d := range scenario.Compare(rec.Packets[:agreed], p.packets[:agreed]) {
-		t.Error(d)
-	}
-	sameCount := !slices.ContainsFunc(runs, func(r process) bool { return len(r.packets) != len(p.packets) })
-	if sameCount && !rec.Killed && len(rec.Packets) != len(p.packets) {
-		t.Errorf("%d packets, observed %d", len(p.packets), len(rec.Packets))
+	resolvertest.Report(t, scenario.Compare(rec.Packets[:agreed], p.Packets[:agreed]))
+	sameCount := !slices.ContainsFunc(runs, func(r resolvertest.Process) bool { return len(r.Packets) != len(p.Packets) })
+	if sameCount && !rec.Killed && len(rec.Packets) != len(p.Packets) {
+		t.Errorf("%d packets, observed %d", len(p.Packets), len(rec.Packets))
 	}
 	compareResults(t, o, rec, p, false)
 	return true
@@ -141,7 +89,7 @@ func agreeing(a, b []scenario.Packet) int {
 }
 
 // sameDice returns a run in which the dice of `rotate` fell as they did for the real library.
-func sameDice(t *testing.T, o scenario.Observed, rec scenario.Recording, version string) process {
+func sameDice(t *testing.T, o scenario.Observed, rec scenario.Recording, version string) resolvertest.Process {
 	t.Helper()
 	for seed := range uint64(200_000) {
 		net := simnet.New(context.Background(), &o.World, simnet.Options{Seed: seed})
@@ -160,12 +108,12 @@ func sameDice(t *testing.T, o scenario.Observed, rec scenario.Recording, version
 		}
 	}
 	t.Fatal("no seed leads to the servers that were observed")
-	return process{}
+	return resolvertest.Process{}
 }
 
-func compareRun(t *testing.T, o scenario.Observed, rec scenario.Recording, p process) {
+func compareRun(t *testing.T, o scenario.Observed, rec scenario.Recording, p resolvertest.Process) {
 	t.Helper()
-	ours := p.packets
+	ours := p.Packets
 	if rec.Killed {
 		// The real process was killed before its tries were used up. It ran late by a little more with every timeout, so that
 		// what we send right before that may be missing.
@@ -173,85 +121,15 @@ func compareRun(t *testing.T, o scenario.Observed, rec scenario.Recording, p pro
 			ours = ours[:n-1]
 		}
 	}
-	for _, d := range scenario.Compare(rec.Packets, ours) {
-		t.Error(d)
-	}
+	resolvertest.Report(t, scenario.Compare(rec.Packets, ours))
 	compareResults(t, o, rec, p, true)
 }
 
-func compareResults(t *testing.T, o scenario.Observed, rec scenario.Recording, p process, timed bool) {
+func compareResults(t *testing.T, o scenario.Observed, rec scenario.Recording, p resolvertest.Process, timed bool) {
 	t.Helper()
-	for i, want := range rec.Results {
-		if i >= len(p.results) {
-			t.Fatalf("%d results, observed %d", len(p.results), len(rec.Results))
-		}
-		got := p.results[i]
-		if code, known := observedCodes[want.Code]; !known || string(code) != got.Code {
-			t.Errorf("call %d: code %q, observed %d (%s)", i+1, got.Code, want.Code, want.Text)
-		}
-		if !slices.Equal(got.Addresses, want.Addresses) {
-			t.Errorf("call %d: addresses %v, observed %v", i+1, got.Addresses, want.Addresses)
-		}
-		if timed && !scenario.Near(want.Elapsed, p.elapsed[i]) {
-			t.Errorf("call %d: took %v, observed %v", i+1, p.elapsed[i], want.Elapsed)
-		}
-	}
+	comparison := resolvertest.Comparison{Code: resolvertest.Codes(observedCodes), Untimed: !timed}
+	resolvertest.Report(t, comparison.Results(o, rec, p))
 	if !rec.Killed && len(rec.Results) != len(o.Calls) {
 		t.Errorf("%d calls, observed %d", len(o.Calls), len(rec.Results))
-	}
-}
-
-// checkEvents checks that the events of a call fold into a trace without loose ends.
-func checkEvents(t *testing.T, what string, events []probe.Event, res resolver.Result) {
-	t.Helper()
-	var f probe.Fold
-	f.Add(probe.Event{Kind: probe.KindBegin, Resolution: "r", Begin: &probe.Begin{Libc: probe.CAres, Variant: probe.VariantNow}})
-	sent := 0
-	for _, ev := range events {
-		ev.Resolution = "r"
-		f.Add(ev)
-		if ev.Kind == probe.KindSent {
-			sent++
-		}
-	}
-	if len(events) == 0 || events[len(events)-1].Kind != probe.KindEnded {
-		t.Fatalf("%s: the last of %d events is not the end", what, len(events))
-	}
-	r := f.Resolution("r")
-	if r.Outcome != res.Outcome || r.Code != res.Code || len(r.Addresses) != len(res.Addresses) {
-		t.Errorf("%s: the trace says %s %q %v, the result %+v", what, r.Outcome, r.Code, r.Addresses, res)
-	}
-	if r.TransmissionsSent != sent {
-		t.Errorf("%s: %d of %d transmissions are in the trace", what, r.TransmissionsSent, sent)
-	}
-	if (res.Outcome == probe.OK) != (len(res.Addresses) > 0) {
-		t.Errorf("%s: %s with %d addresses", what, res.Outcome, len(res.Addresses))
-	}
-	decided := 0
-	for _, a := range r.Attempts {
-		if a.Outcome == "" {
-			t.Errorf("%s: attempt %d (%s) has no outcome", what, a.N, a.Name)
-		}
-		if a.Decided {
-			decided++
-		}
-		for _, q := range a.Queries {
-			for _, tr := range q.Transmissions {
-				if tr.Received != nil && *tr.Received < tr.Sent {
-					t.Errorf("%s: attempt %d %s try %d: answered before it was sent", what, a.N, q.Type, tr.Try)
-				}
-				if tr.Server == "" || tr.Reply == "" {
-					t.Errorf("%s: attempt %d %s try %d: nothing came of it", what, a.N, q.Type, tr.Try)
-				}
-			}
-		}
-	}
-	if len(r.Attempts) > 0 && r.AnsweredBy == byDNS && decided != 1 {
-		t.Errorf("%s: %d attempts decided", what, decided)
-	}
-	for _, addr := range res.Addresses {
-		if addr == (netip.Addr{}) {
-			t.Errorf("%s: an address is none", what)
-		}
 	}
 }
