@@ -68,6 +68,14 @@ type System struct {
 	SourceFor func(dst netip.Addr) netip.Addr
 }
 
+// ResolvConfText is the resolv.conf as a libc sees it: no file is an empty one.
+func (s *System) ResolvConfText() string {
+	if s.NoResolvConf {
+		return ""
+	}
+	return s.ResolvConf
+}
+
 // Result is what the call returned.
 type Result struct {
 	Outcome probe.Outcome

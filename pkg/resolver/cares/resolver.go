@@ -75,11 +75,7 @@ func (r *Resolver) load() {
 	if r.loaded {
 		return
 	}
-	text := r.sys.ResolvConf
-	if r.sys.NoResolvConf {
-		text = ""
-	}
-	r.conf = resolvconf.ParseCAres(text, resolvconf.Inputs{Hostname: r.sys.Hostname, Env: r.sys.Env, Version: r.version})
+	r.conf = resolvconf.ParseCAres(r.sys.ResolvConfText(), resolvconf.Inputs{Hostname: r.sys.Hostname, Env: r.sys.Env, Version: r.version})
 	r.loaded = true
 	r.order = r.lookupOrder()
 	if r.channel.Query {

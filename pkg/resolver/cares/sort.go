@@ -2,7 +2,6 @@ package cares
 
 import (
 	"cmp"
-	"math/bits"
 	"net/netip"
 	"slices"
 
@@ -48,7 +47,7 @@ func compare(a, b destination) int {
 		return order
 	}
 	if a.source.Is6() && b.source.Is6() && a.addr.Is6() && b.addr.Is6() {
-		return cmp.Compare(common(b), common(a))
+		return cmp.Compare(resolver.CommonBits(b.addr, b.source), resolver.CommonBits(a.addr, a.source))
 	}
 	return 0
 }
@@ -129,17 +128,4 @@ func lookUp(a netip.Addr) (label, precedence int) {
 		}
 	}
 	return 1, 1
-}
-
-// common counts the bits that an address and its source begin with alike.
-func common(d destination) int {
-	x, y := d.addr.As16(), d.source.As16()
-	n := 0
-	for i := range x {
-		if diff := x[i] ^ y[i]; diff != 0 {
-			return n + bits.LeadingZeros8(diff)
-		}
-		n += 8
-	}
-	return n
 }

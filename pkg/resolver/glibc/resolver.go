@@ -54,10 +54,7 @@ func (r *Resolver) Config() resolvconf.Config {
 
 // load follows maybe_init in resolv/resolv_context.c.
 func (r *Resolver) load() {
-	text := r.sys.ResolvConf
-	if r.sys.NoResolvConf {
-		text = ""
-	}
+	text := r.sys.ResolvConfText()
 	if r.loaded && (text == r.loadedText || r.conf.NoReload || r.reloadStopped || !r.feat.reload) {
 		return
 	}

@@ -80,10 +80,7 @@ func (c *cached) stale(text string, now time.Time) bool {
 
 // load follows getSystemDNSConfig.
 func (r *Resolver) load(now time.Time) {
-	text := r.sys.ResolvConf
-	if r.sys.NoResolvConf {
-		text = ""
-	}
+	text := r.sys.ResolvConfText()
 	if r.resolv.loaded && r.conf.NoReload || !r.resolv.stale(text, now) {
 		return
 	}

@@ -1,9 +1,10 @@
 package golang
 
 import (
-	"math/bits"
 	"net/netip"
 	"slices"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 )
 
 // destination is an address with what its place in the order depends on (byRFC6724Info).
@@ -125,11 +126,5 @@ func commonBits(d destination) int {
 	if !d.source.Is6() {
 		return 0
 	}
-	x, y := d.addr.As16(), d.source.As16()
-	for i := range 8 {
-		if diff := x[i] ^ y[i]; diff != 0 {
-			return 8*i + bits.LeadingZeros8(diff)
-		}
-	}
-	return 64
+	return min(resolver.CommonBits(d.addr, d.source), 64)
 }

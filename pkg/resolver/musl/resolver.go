@@ -30,11 +30,7 @@ func (r *Resolver) SetSystem(sys resolver.System) { r.sys = sys }
 
 // Config returns the configuration that the next call will use.
 func (r *Resolver) Config() resolvconf.Config {
-	text := r.sys.ResolvConf
-	if r.sys.NoResolvConf {
-		text = ""
-	}
-	return resolvconf.ParseMusl(text, resolvconf.Inputs{Hostname: r.sys.Hostname, Env: r.sys.Env, Version: r.version})
+	return resolvconf.ParseMusl(r.sys.ResolvConfText(), resolvconf.Inputs{Hostname: r.sys.Hostname, Env: r.sys.Env, Version: r.version})
 }
 
 // Resolve runs one getaddrinfo call. See resolver.Resolver.

@@ -1,7 +1,6 @@
 package musl
 
 import (
-	"math/bits"
 	"net/netip"
 	"slices"
 
@@ -24,10 +23,8 @@ var policies = []policy{
 }
 
 func policyOf(a netip.Addr) policy {
-	bytes := a.As16()
 	for _, p := range policies {
-		prefix := p.prefix.Addr().As16()
-		if commonBits(bytes, prefix) >= p.prefix.Bits() {
+		if resolver.CommonBits(a, p.prefix.Addr()) >= p.prefix.Bits() {
 			return p
 		}
 	}
@@ -46,16 +43,6 @@ func scope(a netip.Addr) int {
 		return 5
 	}
 	return 14
-}
-
-// commonBits follows prefixmatch.
-func commonBits(a, b [16]byte) int {
-	for i := range a {
-		if diff := a[i] ^ b[i]; diff != 0 {
-			return i*8 + bits.LeadingZeros8(diff)
-		}
-	}
-	return 128
 }
 
 // sortAddresses orders addresses as __lookup_name does, by one key each; without sys.SourceFor the order stays. Addresses of
@@ -94,7 +81,7 @@ func sortKey(a, source netip.Addr) int {
 	if !source.IsValid() {
 		return key
 	}
-	key |= usable | commonBits(source.As16(), a.As16())<<8
+	key |= usable | resolver.CommonBits(source, a)<<8
 	if scope(source) == s {
 		key |= matchingScope
 	}

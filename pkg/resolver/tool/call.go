@@ -28,11 +28,7 @@ func newCall(ctx context.Context, n resolver.Network, emit func(probe.Event)) *c
 
 // configOf reads resolv.conf with the words that both tools know. Neither looks at the environment.
 func configOf(sys resolver.System) resolvconf.Config {
-	text := sys.ResolvConf
-	if sys.NoResolvConf {
-		text = ""
-	}
-	return resolvconf.ParseGlibc(text, resolvconf.Inputs{})
+	return resolvconf.ParseGlibc(sys.ResolvConfText(), resolvconf.Inputs{})
 }
 
 // candidate is a name to try.
