@@ -46,6 +46,8 @@ func TestEncode(t *testing.T) {
 		{"plain", resolver.Query{ID: 0x0102, Name: "Ab.c.", Type: probe.TypeA}, "0102 0100 0001 0000 0000 0000 024162 0163 00 0001 0001"},
 		{"AAAA with AD", resolver.Query{ID: 1, Name: "a.", Type: probe.TypeAAAA, AD: true}, "0001 0120 0001 0000 0000 0000 0161 00 001c 0001"},
 		{"EDNS", resolver.Query{Name: "a.", Type: probe.TypeA, EDNSSize: 1200}, "0000 0100 0001 0000 0000 0001 0161 00 0001 0001 00 0029 04b0 00000000 0000"},
+		{"EDNS with a cookie", resolver.Query{Name: "a.", Type: probe.TypeA, EDNSSize: 1232, Cookie: []byte("8 octets")},
+			"0000 0100 0001 0000 0000 0001 0161 00 0001 0001 00 0029 04d0 00000000 000c 000a 0008 38206f6374657473"},
 		{"root", resolver.Query{Name: ".", Type: probe.TypeA}, "0000 0100 0001 0000 0000 0000 00 0001 0001"},
 		{"a CR in a label", resolver.Query{Name: "s.test\\013.", Type: probe.TypeA}, "0000 0100 0001 0000 0000 0000 0173 05746573740d 00 0001 0001"},
 		{"a dot in a label", resolver.Query{Name: `a\.b.`, Type: probe.TypeA}, "0000 0100 0001 0000 0000 0000 03612e62 00 0001 0001"},
@@ -111,6 +113,27 @@ func TestDecode(t *testing.T) {
 	}
 	if a, b := got.Answers[1].Addr.String(), got.Answers[2].Addr.String(); a != "192.0.2.1" || b != "2001:db8::1" {
 		t.Errorf("addresses %s, %s", a, b)
+	}
+}
+
+func TestDecodeOPT(t *testing.T) {
+	for _, tc := range []struct {
+		options, cookie string
+	}{
+		{"", ""}, {"0003 0002 6162 000a 0008 636f6f6b69653131", "cookie11"}, {"000a 0009 6d697373696e67", ""}, {"000a 00", ""},
+	} {
+		options, err := hex.DecodeString(strings.ReplaceAll(tc.options, " ", ""))
+		if err != nil {
+			t.Fatal(err)
+		}
+		wire := append(message(t, nil), 0, 0, 41, 4, 0xd0, 1, 0, 0, 0, 0, byte(len(options)))
+		wire[11] = 1 // the number of additional records
+		if r := Decode(append(wire, options...)); !r.EDNS || r.RcodeHigh != 1 || string(r.Cookie) != tc.cookie || r.Malformed != nil {
+			t.Errorf("%q: %+v", tc.options, r)
+		}
+	}
+	if r := Decode(message(t, nil)); r.EDNS {
+		t.Error("an OPT record where there is none")
 	}
 }
 

@@ -22,7 +22,7 @@ type caresProcess struct {
 	// dice seeds what is drawn by chance; 0 leaves it to the network.
 	dice     uint64
 	together bool
-	apart    bool
+	apart    int
 }
 
 func newCares(l Library, sys resolver.System) caresProcess {
@@ -37,8 +37,8 @@ func (p caresProcess) Resolve(ctx context.Context, n resolver.Network, req resol
 	if p.together {
 		n = together{n, new(int)}
 	}
-	if p.apart {
-		n = apart{n, new(time.Duration)}
+	if p.apart > 0 {
+		n = &apart{Network: n, slow: p.apart}
 	}
 	req.CanonName = false
 	res, err := p.Resolver.Resolve(ctx, n, req, emit)
@@ -74,6 +74,8 @@ const (
 	CAresCounted   = "servers count queries together, and which comes first is a race"
 	CAresApart     = "whether one query is answered before the other one is tried again is a race"
 	CAresTooLong   = "the server here drops names that are too long, the model answers them"
+	CAresCounting  = "c-ares counts through so many tries that it takes seconds"
+	CAresOnLink    = "a server with a link-local address that nobody has does not answer, the model's refuses"
 	CAresNoTime    = "without any timeout it is a race whether a reply is seen"
 )
 
@@ -97,15 +99,22 @@ func caresDisturbances(c *Case, l Library) (reason string) {
 		return CAresFlood
 	case slices.ContainsFunc(p.Packets, func(p scenario.Packet) bool { return len([]rune(p.Name)) > maxNameRunes }):
 		return CAresTooLong
+	case slices.ContainsFunc(p.Notes, func(note string) bool { return strings.HasPrefix(note, "c-ares counts through ") }):
+		return CAresCounting
 	}
-	if caresCounted(c) && len(c.Servers) > 1 {
+	conf := newCares(l, resolver.System{ResolvConf: c.ResolvConf, Env: c.Env, Hostname: c.Hostname}).Config()
+	switch {
+	case caresCounted(c) && len(c.Servers) > 1:
 		return CAresCounted
+	case slices.ContainsFunc(c.Addresses, func(p netip.Prefix) bool { return p.Addr().IsLinkLocalUnicast() }) &&
+		slices.ContainsFunc(conf.Nameservers, netip.Addr.IsLinkLocalUnicast):
+		return CAresOnLink
 	}
 	if byChance, err := caresByChance(c, l); byChance || err != nil {
 		return CAresDice
 	}
 	if v, ok := resolvconf.ParseVersion(l.Version); ok && !v.AtLeast(1, 20) {
-		switch conf := newCares(l, resolver.System{ResolvConf: c.ResolvConf, Env: c.Env, Hostname: c.Hostname}).Config(); {
+		switch {
 		case shortIPv4.MatchString(c.ResolvConf + c.Hosts):
 			return CAresUnwritten
 		case conf.TimeoutMillis == 0:
@@ -117,13 +126,17 @@ func caresDisturbances(c *Case, l Library) (reason string) {
 			return CAresApart
 		}
 	}
-	together, apart := l, l
-	together.Together, apart.Apart = true, true
+	together := l
+	together.Together = true
 	if differs, err := caresDiffers(c, l, together); differs || err != nil {
 		return CAresTogether
 	}
-	if differs, err := caresDiffers(c, l, apart); differs || err != nil {
-		return CAresApart
+	for _, slow := range []int{1, maxPackets} {
+		apart := l
+		apart.Apart = slow
+		if differs, err := caresDiffers(c, l, apart); differs || err != nil {
+			return CAresApart
+		}
 	}
 	return ""
 }
@@ -164,25 +177,30 @@ func caresDiffers(c *Case, l, m Library) (bool, error) {
 	return !slices.Equal(one.Codes, other.Codes) || !slices.Equal(one.Addresses, other.Addresses) || !sameSequence(one.Packets, other.Packets), err
 }
 
-// apart is a Network in which every message takes a moment to be sent, so that the timeouts of a pair are not reached together.
+// apart is a Network in which the first messages take a moment to be sent, so that the timeouts of a pair are not reached
+// together.
 type apart struct {
 	resolver.Network
-	spent *time.Duration
+	slow  int
+	spent time.Duration
 }
 
 // sendTime is more than the resolution of an event loop.
 const sendTime = 3 * time.Millisecond
 
-func (n apart) Now() time.Time { return n.Network.Now().Add(*n.spent) }
+func (n *apart) Now() time.Time { return n.Network.Now().Add(n.spent) }
 
-func (n apart) Send(s resolver.Socket, to netip.AddrPort, queries ...resolver.Query) error {
-	*n.spent += sendTime
+func (n *apart) Send(s resolver.Socket, to netip.AddrPort, queries ...resolver.Query) error {
+	if n.slow > 0 {
+		n.slow--
+		n.spent += sendTime
+	}
 	return n.Network.Send(s, to, queries...)
 }
 
-func (n apart) Poll(deadline time.Time) (resolver.Event, error) {
-	ev, err := n.Network.Poll(deadline.Add(-*n.spent))
-	ev.At = ev.At.Add(*n.spent)
+func (n *apart) Poll(deadline time.Time) (resolver.Event, error) {
+	ev, err := n.Network.Poll(deadline.Add(-n.spent))
+	ev.At = ev.At.Add(n.spent)
 	return ev, err
 }
 

@@ -5,7 +5,6 @@ package conformance
 import (
 	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -43,17 +42,9 @@ const caresSlow = 10 * time.Second
 
 func caresBench(t *testing.T) *Bench {
 	t.Helper()
-	err := CannotRun()
-	var b *Bench
-	if err == nil {
-		b, err = NewCAresBench(t.Context(), t.TempDir(), *flagParallel, CAres{Flags: *flagCAres})
-	}
-	if err != nil {
-		if os.Getenv("CI") == "true" {
-			t.Fatalf("%s cannot run here: %v", t.Name(), err)
-		}
-		t.Skipf("%s cannot run here: %v", t.Name(), err)
-	}
+	endIfCannot(t, CannotRun())
+	b, err := NewCAresBench(t.Context(), t.TempDir(), *flagParallel, CAres{Flags: *flagCAres})
+	endIfCannot(t, err)
 	t.Cleanup(func() { _ = b.Close() })
 	return b
 }
@@ -62,42 +53,38 @@ func TestCAres(t *testing.T) {
 	b := caresBench(t)
 	excluded := map[string]int{}
 	fixed := caresFixedCases(t, b, excluded)
-	random := caresRandomCases(t, b.Library, *flagCAresRandom, excluded)
-	all := slices.DeleteFunc(slices.Concat(fixed, random), func(r *ran) bool {
-		return *flagOnly != "" && *flagOnly != r.c.Name
-	})
-	began := time.Now()
-	runAll(t, b, all)
-	again := measureAgain(t, b, all)
-	took := time.Since(began)
-	var mismatches []*ran
-	for _, r := range all {
-		if r.err != nil {
-			t.Errorf("%s: %v", r.c.Name, r.err)
-			continue
-		}
-		if r.recorded != nil {
-			r.recorded.Packets = byName(r.recorded.Packets)
-			if diff := RecordedDifferences(r.c, *r.recorded, r.real, false); len(diff) > 0 {
-				t.Errorf("%s: the real c-ares did not do what was recorded:\n  %s", r.c.Name, strings.Join(diff, "\n  "))
-			}
-		}
-		if diff := caresDifferences(r); len(diff) > 0 {
-			mismatches = append(mismatches, r)
-			t.Errorf("%s:\n%s", r.c.Name, Report(diff, r.real, r.ours))
-			if *flagOnly != "" {
-				t.Log(r.c.Text())
-			}
-		} else if *flagOnly != "" {
-			t.Logf("%s\n%s", r.c.Text(), Report(nil, r.real, r.ours))
-		}
+	random, left := randomCases(t, b.Library, *flagCAresRandom)
+	for reason, n := range left {
+		excluded[reason] += n
 	}
-	for _, r := range mismatches[:min(*flagShrink, len(mismatches))] {
-		small := shrink(t, b, r)
-		t.Logf("%s, made smaller:\n%s\n%s", r.c.Name, small.c.Text(), Report(caresDifferences(small), small.real, small.ours))
+	c := comparison{name: "c-ares", differences: caresDifferences}
+	c.again = func(t *testing.T, b *Bench, _ []*ran) int { return raceAgain(t, b, fixed) }
+	c.recorded = func(r *ran) []string {
+		r.recorded.Packets = byName(r.recorded.Packets)
+		return RecordedDifferences(r.c, *r.recorded, r.real, false)
 	}
+	n := c.run(t, b, fixed, random)
 	fmt.Printf("conformance: c-ares %s: fixed %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s, in %s\n",
-		b.Version, len(fixed), len(random), *flagSeed, len(mismatches), again, total(excluded), reasons(excluded), took.Round(time.Second))
+		b.Version, len(fixed), len(random), *flagSeed, n.mismatches, n.again, total(excluded), reasons(excluded), n.took.Round(time.Second))
+}
+
+// raceAgain runs recorded scenarios that differ once more: unlike random cases they have not been left out where the replies to
+// the queries of a pair race, which on a busy machine end otherwise now and then (O07: both are truncated, and share a TCP
+// connection if the second is seen before the first one's is closed). A resolver that is wrong is wrong again.
+func raceAgain(t *testing.T, b *Bench, fixed []*ran) int {
+	t.Helper()
+	var races []*ran
+	for _, r := range fixed {
+		if r.err == nil && len(caresDifferences(r)) > 0 {
+			races = append(races, r)
+		}
+	}
+	if len(races) > maxLate {
+		t.Errorf("%d recorded scenarios differ", len(races))
+		return 0
+	}
+	runAll(t, b, races)
+	return len(races)
 }
 
 // byName counts sockets and ids of recorded packets within each name, as packetsOf does.
@@ -136,59 +123,23 @@ func caresDifferences(r *ran) []Difference {
 // them, to be compared with what the real library does here.
 func caresFixedCases(t *testing.T, b *Bench, excluded map[string]int) []*ran {
 	t.Helper()
-	observed, err := scenario.ObservedAll()
-	if err != nil {
-		t.Fatal(err)
-	}
 	library := scenario.LibraryCAres134
 	if strings.HasPrefix(b.Version, "1.18.") {
 		library = scenario.LibraryCAres118
 	}
 	same := "c-ares-"+b.Version == library
-	var out []*ran
-	for _, o := range observed {
-		rec, ok := o.Recordings[library]
-		if !ok {
-			continue
-		}
-		c := FromObserved(o, library)
-		byChance, err := caresByChance(&c, b.Library)
+	return recordedCases(t, library, excluded, func(o scenario.Observed, rec scenario.Recording, c *Case) string {
+		byChance, err := caresByChance(c, b.Library)
 		switch {
 		case err != nil:
 			t.Fatal(err)
 		case byChance:
-			excluded[CAresDice]++
-			continue
+			return CAresDice
 		case caresRaces[library][o.Name] != "":
-			excluded[caresRaces[library][o.Name]]++
-			continue
+			return caresRaces[library][o.Name]
 		case rec.Elapsed > caresSlow && !*flagCAresSlow:
-			excluded[fmt.Sprintf("it takes longer than %s", caresSlow)]++
-			continue
+			return fmt.Sprintf("it takes longer than %s", caresSlow)
 		}
-		r := &ran{c: &c}
-		if same {
-			r.recorded = &rec
-		}
-		out = append(out, r)
-	}
-	return out
-}
-
-// caresRandomCases returns as many usable random cases as asked for, and counts why others were left out.
-func caresRandomCases(t *testing.T, l Library, want int, excluded map[string]int) (out []*ran) {
-	t.Helper()
-	for n := 0; len(out) < want; n++ {
-		c := generateCAres(*flagSeed, n, l.Version)
-		reason, err := Usable(&c, l)
-		if err != nil {
-			t.Fatalf("%s: %v\n%s", c.Name, err, c.Text())
-		}
-		if reason != "" {
-			excluded[reason]++
-			continue
-		}
-		out = append(out, &ran{c: &c})
-	}
-	return out
+		return ""
+	}, func(string) bool { return same })
 }

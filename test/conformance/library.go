@@ -19,10 +19,10 @@ type Library struct {
 	Version string
 	// Dice seeds what our resolver draws by chance in a prediction; 0 leaves it to the network. Only c-ares's looks at it.
 	Dice uint64 `json:",omitempty"`
-	// Together makes replies of one moment be there together in a prediction, Apart keeps the timeouts of a pair apart. Only
-	// c-ares's resolver looks at them.
+	// Together makes replies of one moment be there together in a prediction. Apart keeps the timeouts of a pair apart: so many
+	// messages of a call take a moment to be sent. Only c-ares's resolver looks at them.
 	Together bool `json:",omitempty"`
-	Apart    bool `json:",omitempty"`
+	Apart    int  `json:",omitempty"`
 }
 
 // process is our resolver in the place of a process that runs with a library.
@@ -51,6 +51,8 @@ func (l Library) generate(seed uint64, n int) Case {
 		return countByType(Generate(seed, n))
 	case probe.Musl:
 		return countByServer(Generate(seed, n))
+	case probe.CAres:
+		return countByServer(generateCAres(seed, n, l.Version))
 	}
 	return Generate(seed, n)
 }

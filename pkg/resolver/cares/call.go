@@ -176,7 +176,7 @@ type flight struct {
 
 // openSocket opens a socket. ok is false when the system call fails as c-ares expects it to; other errors end the call.
 func (c *call) openSocket(s *server, t probe.Transport) (cn *conn, ok bool) {
-	id, err := c.n.Open(t, s.addr, resolver.OpenOptions{Connected: true})
+	id, err := c.n.Open(t, s.addr, resolver.OpenOptions{Connected: true, HardErrorsOnly: true})
 	switch {
 	case err == nil:
 	case openFailed(err):

@@ -170,6 +170,35 @@ func TestTooManyTries(t *testing.T) {
 	if !strings.Contains(m.notes(), "c-ares would go on") {
 		t.Errorf("notes: %s", m.notes())
 	}
+	m = newModel(t, "1.18", settings(two+"nameserver 127.0.0.4\noptions retry:-1\n"), "x - - - - notimp")
+	m.want(resolver.Request{Host: "x.", Family: resolver.Inet}, "A x. 2; A x. 3; A x. 4; ECONNREFUSED")
+	if !strings.Contains(m.notes(), "c-ares counts through 2147483639 further tries") {
+		t.Errorf("notes: %s", m.notes())
+	}
+}
+
+// opened keeps how sockets were opened.
+type opened struct {
+	resolver.Network
+	options []resolver.OpenOptions
+}
+
+func (n *opened) Open(t probe.Transport, to netip.AddrPort, o resolver.OpenOptions) (resolver.Socket, error) {
+	n.options = append(n.options, o)
+	return n.Network.Open(t, to, o)
+}
+
+// TestSockets: c-ares connects UDP sockets and asks for no IP_RECVERR, so that an unreachable server is one that does not answer.
+func TestSockets(t *testing.T) {
+	for _, version := range []string{"1.34", "1.18"} {
+		m := newModel(t, version, settings(one))
+		n := &opened{Network: m.net}
+		m.net = n
+		m.ask(resolver.Request{Host: "x.", Family: resolver.Inet})
+		if len(n.options) != 1 || n.options[0] != (resolver.OpenOptions{Connected: true, HardErrorsOnly: true}) {
+			t.Errorf("%s: %+v", version, n.options)
+		}
+	}
 }
 
 // TestProbesFailedServers: once in ten times a name also goes to a server that failed, five seconds after that.
