@@ -3,7 +3,6 @@ package cares
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/netip"
 	"slices"
 	"syscall"
@@ -25,23 +24,18 @@ type transport interface {
 
 // call is one ares_getaddrinfo call under way.
 type call struct {
+	resolver.Trace
 	ctx       context.Context
 	n         resolver.Network
 	r         *Resolver
-	emit      func(probe.Event)
-	start     time.Time
 	req       resolver.Request
 	transport transport
 	lookup    lookup
 	queries   []*query
 
-	// attempts counts attempts; open tells that the last one has not ended yet.
-	attempts int
-	open     bool
 	// rejected is the last reply that led to another try in this attempt.
 	rejected status
-	// tries counts transmissions by query; firstSent has when a query first went out on a socket.
-	tries     map[probe.Ref]int
+	// firstSent has when a query first went out on a socket.
 	firstSent map[waiting]moment
 	flights   []flight
 	opened    int
@@ -137,28 +131,9 @@ func (c *call) tick() moment {
 
 func (m moment) add(d time.Duration) moment { m.at = m.at.Add(d); return m }
 
-func (c *call) event(ev probe.Event) {
-	ev.At = probe.Millis(c.n.Now().Sub(c.start))
-	c.emit(ev)
-}
-
-func (c *call) note(format string, args ...any) {
-	c.event(probe.Event{Kind: probe.KindNote, Note: fmt.Sprintf(format, args...)})
-}
-
 func (c *call) beginAttempt(name string, origin probe.Origin, index int) int {
-	c.attempts++
-	c.open, c.rejected = true, success
-	c.event(probe.Event{Kind: probe.KindAttempt, Attempt: &probe.Try{N: c.attempts, Name: name, Origin: origin, SearchIndex: index}})
-	return c.attempts
-}
-
-func (c *call) endAttempt(outcome probe.Outcome) {
-	if !c.open {
-		return
-	}
-	c.open = false
-	c.event(probe.Event{Kind: probe.KindAttemptEnded, AttemptEnded: &probe.AttemptEnded{N: c.attempts, Outcome: outcome}})
+	c.rejected = success
+	return c.BeginAttempt(name, origin, index)
 }
 
 // waiting is what a reply can belong to.
@@ -180,7 +155,7 @@ func (c *call) openSocket(s *server, t probe.Transport) (cn *conn, ok bool) {
 	switch {
 	case err == nil:
 	case openFailed(err):
-		c.note("%v: c-ares goes on as if the server had refused", err)
+		c.Note("%v: c-ares goes on as if the server had refused", err)
 		return nil, false
 	default:
 		c.failure = err
@@ -219,7 +194,7 @@ func (c *call) send(cn *conn, messages ...pending) bool {
 	if !cn.tcp {
 		c.drain()
 		if ev, ok := c.takeError(cn); ok {
-			c.note("sending to %s fails: %v came before", cn.server.addr, ev.Err)
+			c.Note("sending to %s fails: %v came before", cn.server.addr, ev.Err)
 			return false
 		}
 	}
@@ -227,50 +202,43 @@ func (c *call) send(cn *conn, messages ...pending) bool {
 	queries := make([]resolver.Query, len(messages))
 	for i, m := range messages {
 		queries[i] = m.msg
-		if c.tries[m.query.ref] >= maxTries {
-			c.note("stopped after %d messages for one query; c-ares would go on", maxTries)
-			c.endAttempt(probe.Timeout)
+		if c.Tries(m.query.ref) >= maxTries {
+			c.Note("stopped after %d messages for one query; c-ares would go on", maxTries)
+			c.EndLast(probe.Timeout)
 			c.finish(timedOut)
 			return true
 		}
 	}
 	if err := c.n.Send(cn.id, cn.server.addr, queries...); err != nil {
-		c.note("%v", err)
+		c.Note("%v", err)
 		return false
 	}
-	transport := probe.UDP
-	if cn.tcp {
-		transport = probe.TCP
-	}
 	for _, m := range messages {
-		c.sent(now, m.query.ref, cn, transport, m.msg.ID)
+		c.sent(now, m.query.ref, cn, m.msg.ID)
 	}
 	return true
 }
 
-func (c *call) sent(at time.Time, ref probe.Ref, cn *conn, t probe.Transport, id uint16) {
-	c.tries[ref]++
+func (c *call) sent(at time.Time, ref probe.Ref, cn *conn, id uint16) {
 	w := waiting{ref, cn.number, id}
 	if _, before := c.firstSent[w]; !before {
 		c.firstSent[w] = moment{at: at}
 	}
 	c.flights = append(c.flights, flight{w, at})
-	c.emit(probe.Event{Kind: probe.KindSent, At: probe.Millis(at.Sub(c.start)), Sent: &probe.Sent{
-		Ref: ref, Try: c.tries[ref], Server: cn.server.addr.String(), Transport: t, Socket: cn.number, LocalPort: c.n.LocalPort(cn.id), ID: id,
-	}})
+	c.Sent(at, cn.exchange(ref), id)
+}
+
+func (cn *conn) exchange(ref probe.Ref) resolver.Exchange {
+	x := resolver.Exchange{Ref: ref, Server: cn.server.addr, Transport: probe.UDP, Socket: cn.id, Number: cn.number}
+	if cn.tcp {
+		x.Transport = probe.TCP
+	}
+	return x
 }
 
 // received reports a reply and what was made of it.
 func (c *call) received(ref probe.Ref, cn *conn, ev resolver.Event, use string) {
-	rc := resolver.Describe(&ev.Reply)
-	rc.Ref, rc.Server, rc.Socket, rc.Use, rc.Transport = ref, cn.server.addr.String(), cn.number, use, probe.UDP
-	if cn.tcp {
-		rc.Transport = probe.TCP
-	}
-	at := ev.At
-	if at.IsZero() {
-		at = c.n.Now()
-	}
+	at := c.Arrival(ev)
 	w := waiting{ref, cn.number, ev.Reply.ID}
 	if first, ok := c.firstSent[w]; ok && at.Before(first.at) {
 		// The kernel's clock of arrivals and ours differ by a little.
@@ -279,7 +247,7 @@ func (c *call) received(ref probe.Ref, cn *conn, ev resolver.Event, use string) 
 	if use != probe.UseIgnored {
 		c.flights = slices.DeleteFunc(c.flights, func(f flight) bool { return f.waiting == w && !f.at.After(at) })
 	}
-	c.emit(probe.Event{Kind: probe.KindReceived, At: probe.Millis(max(0, at.Sub(c.start))), Received: &rc})
+	c.Received(at, cn.exchange(ref), &ev.Reply, use)
 }
 
 // giveUp reports transmissions that nothing will come of.
@@ -290,14 +258,14 @@ func (c *call) giveUp(which func(flight) bool, reason string) {
 			kept = append(kept, f)
 			continue
 		}
-		c.event(probe.Event{Kind: probe.KindLost, Lost: &probe.Lost{Ref: f.ref, Socket: f.socket, ID: f.id, Reason: reason}})
+		c.Lost(f.ref, f.socket, f.id, reason)
 	}
 	c.flights = kept
 }
 
 // likely returns the query that a message looks like which belongs to none.
 func (c *call) likely(cn *conn, reply *resolver.Reply) probe.Ref {
-	ref := probe.Ref{Attempt: c.attempts, Type: probe.TypeA}
+	ref := probe.Ref{Attempt: c.Attempts(), Type: probe.TypeA}
 	if len(c.queries) > 0 {
 		ref = c.queries[0].ref
 	}
@@ -396,16 +364,6 @@ func sameQuestion(q *query, r *resolver.Reply) bool {
 	}
 	// Names that are a little too long are sent, too, and are none to SameName.
 	return resolver.SameName(question.Name, q.msg.Name) || resolver.EqualFoldASCII(question.Name, q.msg.Name)
-}
-
-func lostReason(err error) string {
-	switch {
-	case errors.Is(err, resolver.ErrRefused):
-		return probe.ReplyICMPRefused
-	case errors.Is(err, resolver.ErrReset):
-		return probe.ReplyClosed
-	}
-	return probe.ReplyUnreachable
 }
 
 // slack is the resolution of event loops: queries whose timeouts lie closer together end in one step.

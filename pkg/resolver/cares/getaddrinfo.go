@@ -37,16 +37,16 @@ func (c *call) getaddrinfo() {
 		c.finish(notImp)
 		return
 	case isOnion(name):
-		c.note("c-ares asks for no name in .onion (RFC 7686)")
+		c.Note("c-ares asks for no name in .onion (RFC 7686)")
 		c.finish(notFound)
 		return
 	}
 	if c.req.AddrConfig {
-		c.note("c-ares knows no AI_ADDRCONFIG: it asks for all families")
+		c.Note("c-ares knows no AI_ADDRCONFIG: it asks for all families")
 	}
 	if c.r.feat.old {
 		if alias, ok := c.oldAlias(name); ok {
-			c.note("HOSTALIASES turns %.80q into %.80q", name, alias)
+			c.Note("HOSTALIASES turns %.80q into %.80q", name, alias)
 			name = alias
 		}
 	}
@@ -68,11 +68,11 @@ func (c *call) literal(name string) bool {
 	case addr.Is6() && c.req.Family == resolver.Inet:
 		return false
 	case addr.Is4() && c.req.Family != resolver.Inet && c.r.feat.old:
-		c.note("c-ares before 1.20 looks an IPv4 address up as a name unless only IPv4 is asked for")
+		c.Note("c-ares before 1.20 looks an IPv4 address up as a name unless only IPv4 is asked for")
 		c.lookup.addrs = []netip.Addr{addr}
 		return false
 	}
-	c.lookup.addrs, c.answeredBy = []netip.Addr{addr}, byLiteral
+	c.lookup.addrs, c.answeredBy = []netip.Addr{addr}, resolver.ByLiteral
 	c.finish(success)
 	return true
 }
@@ -84,7 +84,7 @@ func (c *call) finish(st status) {
 	}
 	c.done, c.status = true, st
 	if c.decided == 0 {
-		c.decided = c.attempts
+		c.decided = c.Attempts()
 	}
 	if st == noData && c.lookup.noData != 0 {
 		c.decided = c.lookup.noData
@@ -100,7 +100,7 @@ func (c *call) nextLookup(st status) {
 		switch {
 		case c.lookup.order[0] == 'f':
 			if c.fileLookup() {
-				c.answeredBy = byHosts
+				c.answeredBy = resolver.ByHosts
 				c.finish(success)
 				return
 			}
@@ -187,10 +187,10 @@ func (c *call) callback(st status, reply *resolver.Reply) {
 	if st == noData || parsed == noData {
 		st = noData
 		if l.noData == 0 {
-			l.noData = c.attempts
+			l.noData = c.Attempts()
 		}
 	}
-	c.endAttempt(c.judge(st, parsed))
+	c.EndLast(c.judge(st, parsed))
 	then := st
 	if l.noData != 0 {
 		then = noData
@@ -203,7 +203,7 @@ func (c *call) callback(st status, reply *resolver.Reply) {
 	case st == notFound || st == noData:
 		c.nextLookup(then)
 	case (st == servFail || st == refused) && !c.r.feat.old && !strings.Contains(l.names[l.next-1].name, "."):
-		c.note("the name has one label only: c-ares goes on with its list, since systemd-resolved refuses such names")
+		c.Note("the name has one label only: c-ares goes on with its list, since systemd-resolved refuses such names")
 		c.nextLookup(then)
 	default:
 		c.finish(st)

@@ -263,7 +263,7 @@ func (m *modern) probe(used *server, q *query) {
 			continue
 		}
 		s.probing = true
-		m.note("by chance c-ares also asks %s, which failed before", s.addr)
+		m.Note("by chance c-ares also asks %s, which failed before", s.addr)
 		p := &query{msg: q.msg, ref: q.ref, tcp: false, noRetries: true, done: func(status, *resolver.Reply) {}}
 		p.msg.ID = m.uniqueID()
 		m.queries = append(m.queries, p)

@@ -90,7 +90,7 @@ func (m *modern) handle(ev resolver.Event, now moment) {
 	case resolver.EventClosed:
 		m.connError(cn, connRefused, probe.ReplyClosed)
 	default:
-		m.connError(cn, connRefused, lostReason(ev.Err))
+		m.connError(cn, connRefused, resolver.LostReason(ev.Err))
 	}
 }
 
@@ -164,7 +164,7 @@ func (m *modern) answer(cn *conn, ev resolver.Event, now moment, list *[]deferre
 	}
 	if reply.Short || reply.Malformed != nil || reply.QDCount != 1 {
 		m.received(m.likely(cn, reply), cn, ev, probe.UseRejected)
-		m.note("c-ares cannot read a reply of %s, and turns away from the socket that it came on", cn.server.addr)
+		m.Note("c-ares cannot read a reply of %s, and turns away from the socket that it came on", cn.server.addr)
 		return false
 	}
 	i := slices.IndexFunc(m.queries, func(q *query) bool { return q.msg.ID == reply.ID })
@@ -176,7 +176,7 @@ func (m *modern) answer(cn *conn, ev resolver.Event, now moment, list *[]deferre
 	switch s.cookie.check(&q.msg, reply, now.at) {
 	case drop:
 		m.received(q.ref, cn, ev, probe.UseIgnored)
-		m.note("the cookie in a reply of %s is not the one that c-ares expects", s.addr)
+		m.Note("the cookie in a reply of %s is not the one that c-ares expects", s.addr)
 		return true
 	case askAgain:
 		m.received(q.ref, cn, ev, probe.UseRejected)
@@ -199,7 +199,7 @@ func (m *modern) use(q *query, cn *conn, ev resolver.Event, now moment, list *[]
 	switch {
 	case rcode == resolver.RcodeFormErr && q.msg.EDNSSize != 0 && (!reply.EDNS || len(q.msg.Cookie) > 0):
 		m.received(q.ref, cn, ev, probe.UseRejected)
-		m.note("FORMERR to a query with an OPT record: c-ares asks %s again without one", s.addr)
+		m.Note("FORMERR to a query with an OPT record: c-ares asks %s again without one", s.addr)
 		q.msg.EDNSSize, q.msg.Cookie = 0, nil
 		m.detach(q)
 		*list = append(*list, deferred{query: q, server: s})

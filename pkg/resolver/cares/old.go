@@ -117,7 +117,7 @@ func (o *old) nextServer(q *query, now moment) {
 		}
 	}
 	if most-last > manyRounds {
-		o.note("c-ares counts through %d further tries that ask nothing, which takes seconds that are left out here", most-last)
+		o.Note("c-ares counts through %d further tries that ask nothing, which takes seconds that are left out here", most-last)
 	}
 	o.endQuery(q, q.status, nil)
 }
@@ -244,7 +244,7 @@ func (o *old) handle(ev resolver.Event, now moment) {
 	case resolver.EventClosed:
 		o.serverError(s, probe.ReplyClosed)
 	default:
-		o.serverError(s, lostReason(ev.Err))
+		o.serverError(s, resolver.LostReason(ev.Err))
 	}
 }
 
@@ -287,7 +287,7 @@ func (o *old) answer(s *server, cn *conn, ev resolver.Event, now moment) {
 		}
 		o.received(q.ref, cn, ev, probe.UseAccepted)
 		if !reply.TC {
-			o.note("c-ares before 1.22 asks again over TCP when a reply has more than %d bytes", oldUDPBytes)
+			o.Note("c-ares before 1.22 asks again over TCP when a reply has more than %d bytes", oldUDPBytes)
 		}
 		q.tcp = true
 		o.send1(q, now)

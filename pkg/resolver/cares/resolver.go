@@ -99,7 +99,7 @@ func (r *Resolver) load() {
 func (r *Resolver) Resolve(ctx context.Context, n resolver.Network, req resolver.Request, emit func(probe.Event)) (resolver.Result, error) {
 	r.load()
 	c := &call{
-		ctx: ctx, n: n, r: r, emit: emit, start: n.Now(), req: req, tries: map[probe.Ref]int{}, firstSent: map[waiting]moment{},
+		Trace: resolver.NewTrace(n, emit), ctx: ctx, n: n, r: r, req: req, firstSent: map[waiting]moment{},
 	}
 	c.transport = &modern{call: c}
 	if r.feat.old {
@@ -119,26 +119,16 @@ func (r *Resolver) Resolve(ctx context.Context, n resolver.Network, req resolver
 // end reports the result.
 func (c *call) end() resolver.Result {
 	res := resolver.Result{Outcome: c.status.outcome(), Code: string(c.status)}
-	ended := probe.Ended{Outcome: res.Outcome, Code: res.Code, DecidedBy: c.decided}
-	if c.attempts > 0 {
-		ended.AnsweredBy = byDNS
+	answeredBy, decided := "", c.decided
+	if c.Attempts() > 0 {
+		answeredBy = resolver.ByDNS
 	}
 	if c.status == success {
 		res.Addresses, res.Canonical = c.addresses, c.canonical
 		if c.answeredBy != "" {
-			ended.AnsweredBy, ended.DecidedBy = c.answeredBy, 0
-		}
-		for _, a := range c.addresses {
-			ended.Addresses = append(ended.Addresses, a.String())
+			answeredBy, decided = c.answeredBy, 0
 		}
 	}
-	c.event(probe.Event{Kind: probe.KindEnded, Ended: &ended})
+	c.Ended(res, decided, answeredBy)
 	return res
 }
-
-// What Ended.AnsweredBy says.
-const (
-	byDNS     = "dns"
-	byLiteral = "literal"
-	byHosts   = "hosts"
-)

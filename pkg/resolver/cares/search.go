@@ -23,7 +23,7 @@ func (c *call) candidates(name string) []candidate {
 	}
 	if !c.r.feat.old {
 		if alias, ok := c.alias(name); ok {
-			c.note("HOSTALIASES turns %.80q into %.80q, and nothing else is tried", name, alias)
+			c.Note("HOSTALIASES turns %.80q into %.80q, and nothing else is tried", name, alias)
 			return []candidate{asIs(alias)}
 		}
 	}
