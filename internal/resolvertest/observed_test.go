@@ -34,9 +34,11 @@ func TestResults(t *testing.T) {
 		{"canonical left out", Comparison{}, []scenario.CallResult{{Canonical: "x."}}, []resolver.Result{{}}, 0, ""},
 		{"too few", Comparison{}, []scenario.CallResult{{}, {}}, []resolver.Result{{}}, 0, "1 results, observed 2"},
 		{
-			"socket types", Comparison{SocketTypes: 2},
+			"socket types",
+			Comparison{SocketTypes: 2},
 			[]scenario.CallResult{{Addresses: []netip.Addr{one}}, {Addresses: []netip.Addr{one, one}}},
-			[]resolver.Result{{Addresses: []netip.Addr{one}}, {Addresses: []netip.Addr{one}}}, 0, "",
+			[]resolver.Result{{Addresses: []netip.Addr{one}}, {Addresses: []netip.Addr{one}}},
+			0, "",
 		},
 	} {
 		c.how.Code = codes

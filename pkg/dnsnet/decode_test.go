@@ -46,8 +46,11 @@ func TestEncode(t *testing.T) {
 		{"plain", resolver.Query{ID: 0x0102, Name: "Ab.c.", Type: probe.TypeA}, "0102 0100 0001 0000 0000 0000 024162 0163 00 0001 0001"},
 		{"AAAA with AD", resolver.Query{ID: 1, Name: "a.", Type: probe.TypeAAAA, AD: true}, "0001 0120 0001 0000 0000 0000 0161 00 001c 0001"},
 		{"EDNS", resolver.Query{Name: "a.", Type: probe.TypeA, EDNSSize: 1200}, "0000 0100 0001 0000 0000 0001 0161 00 0001 0001 00 0029 04b0 00000000 0000"},
-		{"EDNS with a cookie", resolver.Query{Name: "a.", Type: probe.TypeA, EDNSSize: 1232, Cookie: []byte("8 octets")},
-			"0000 0100 0001 0000 0000 0001 0161 00 0001 0001 00 0029 04d0 00000000 000c 000a 0008 38206f6374657473"},
+		{
+			"EDNS with a cookie",
+			resolver.Query{Name: "a.", Type: probe.TypeA, EDNSSize: 1232, Cookie: []byte("8 octets")},
+			"0000 0100 0001 0000 0000 0001 0161 00 0001 0001 00 0029 04d0 00000000 000c 000a 0008 38206f6374657473",
+		},
 		{"root", resolver.Query{Name: ".", Type: probe.TypeA}, "0000 0100 0001 0000 0000 0000 00 0001 0001"},
 		{"a CR in a label", resolver.Query{Name: "s.test\\013.", Type: probe.TypeA}, "0000 0100 0001 0000 0000 0000 0173 05746573740d 00 0001 0001"},
 		{"a dot in a label", resolver.Query{Name: `a\.b.`, Type: probe.TypeA}, "0000 0100 0001 0000 0000 0000 03612e62 00 0001 0001"},
