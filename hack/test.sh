@@ -35,7 +35,7 @@ need() { # command-or-file=package ...
 go_test() { # tier, go test arguments
   local tier=$1 log="$logs/$1.log" status
   shift
-  go test -v "$@" >"$log" 2>&1
+  go test "$@" -v >"$log" 2>&1
   status=$?
   grep -E '^(ok|FAIL|---|panic:|conformance: )|no test files' "$log" | grep -vE '^--- PASS|no test files' || true
   if [ $status -ne 0 ]; then
