@@ -3,6 +3,7 @@
 package conformance
 
 import (
+	"fmt"
 	"flag"
 	"slices"
 	"strings"
@@ -72,7 +73,7 @@ func TestMusl(t *testing.T) {
 	}
 	n := c.run(t, b, fixed, random)
 	checkShared(t, n.all)
-	t.Logf("musl %s: fixed %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s in %s",
+	fmt.Printf("conformance: musl %s: fixed %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s, in %s\n",
 		b.Version, len(fixed), len(random), *flagSeed, n.mismatches, n.again, total(excluded), reasons(excluded), n.took.Round(time.Second))
 }
 
