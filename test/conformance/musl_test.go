@@ -3,8 +3,8 @@
 package conformance
 
 import (
-	"fmt"
 	"flag"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
