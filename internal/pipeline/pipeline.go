@@ -384,7 +384,7 @@ func (r *run) explain() {
 		if len(r.known.Findings) > 0 {
 			return
 		}
-		why, next := unexplained(host)
+		why, next := unexplained(host, r.Target.Pod != "")
 		if why != "" {
 			r.problem(errors.New(why), next)
 		}
@@ -392,7 +392,7 @@ func (r *run) explain() {
 }
 
 // unexplained says what is odd about a resolution that no finding explains, empty when nothing is.
-func unexplained(res probe.Resolution) (why, next string) {
+func unexplained(res probe.Resolution, inPod bool) (why, next string) {
 	lost, refused, answered, servers := losses(res)
 	from := strings.Join(servers, ", ")
 	name := printable.Text(res.Host, maxName)
@@ -401,10 +401,18 @@ func unexplained(res probe.Resolution) (why, next string) {
 		return fmt.Sprintf("no query was sent for %s: %s does not take it for the name of a host", name, libcName(res.Libc)),
 			"look for characters that no host name has: only letters, digits, hyphens, underscores and single dots are sent"
 	case res.Outcome != probe.OK && answered == 0 && lost > 0:
+		if !inPod {
+			return fmt.Sprintf("no verdict on why %s stays silent: 0 replies to %s; a firewall, a wrong route and a dead server look the same from here",
+				from, messages(lost)), "look whether the server runs, and whether this machine may reach its port 53"
+		}
 		return fmt.Sprintf("no verdict on why %s stays silent: 0 replies to %s; a policy that blocks egress, a Service without endpoints "+
 				"behind it and a dead server look the same from one pod", from, messages(lost)),
 			"look for NetworkPolicies that select this pod, and at the endpoints: kubectl -n kube-system get endpointslices -l k8s-app=kube-dns"
 	case res.Outcome != probe.OK && answered == 0 && refused > 0:
+		if !inPod {
+			return fmt.Sprintf("no verdict on why %s cannot be reached (ICMP says so); a server that has stopped and a firewall that rejects look the "+
+				"same from here", from), "look whether the server runs, and whether this machine may reach its port 53"
+		}
 		return fmt.Sprintf("no verdict on why %s cannot be reached (ICMP says so); a Service without endpoints and a server that has stopped look the "+
 			"same from one pod", from), "look at the endpoints: kubectl -n kube-system get endpointslices -l k8s-app=kube-dns"
 	case res.Outcome != probe.OK:

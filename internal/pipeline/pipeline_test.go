@@ -98,7 +98,7 @@ func (p *pod) in(hosts ...string) In {
 	settings := engine.Settings(resolver.System{ResolvConf: p.conf, Hosts: p.hosts, NSSwitch: &nsswitch}, p.libc, "target")
 	three := int32(3)
 	return In{
-		Prober: p, Settings: settings, Resolver: p.libc, Hosts: hosts,
+		Prober: p, Settings: settings, Resolver: p.libc, Hosts: hosts, Target: probe.Target{Namespace: "shop", Pod: "payments-7d4"},
 		Workload: &patch.Workload{Owner: probe.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "payments", Replicas: &three}, Namespace: "shop"},
 	}
 }
@@ -373,6 +373,22 @@ func TestAllSilent(t *testing.T) {
 	if len(run.Problems) != 1 || !strings.Contains(run.Problems[0], "no verdict on why 10.96.0.10 stays silent: 0 replies to 8 messages") ||
 		!strings.Contains(run.Problems[0], "next: look for NetworkPolicies") {
 		t.Errorf("problems %q", run.Problems)
+	}
+}
+
+// TestAllSilentOnAMachine: outside of a pod there are no NetworkPolicies to look for.
+func TestAllSilentOnAMachine(t *testing.T) {
+	for _, silent := range []bool{true, false} {
+		p := newPod(t, classic)
+		if p.world.Servers[0].Silent = silent; !silent {
+			p.world.Servers = nil // a closed port
+		}
+		in := p.in("db.orders")
+		in.Target, in.Workload = probe.Target{Via: "local"}, nil
+		run := p.run(in)
+		if len(run.Problems) != 1 || strings.Contains(run.Problems[0], "kubectl") || !strings.Contains(run.Problems[0], "next: look whether the server runs") {
+			t.Errorf("silent %v: problems %q", silent, run.Problems)
+		}
 	}
 }
 
