@@ -35,6 +35,10 @@ type way struct {
 // enter joins the probe's container that is in the pod already, else puts one there and joins that. say takes what is being done
 // to the pod, before it is done.
 func (k kube) enter(ctx context.Context, s scene, r ephemeral.Request, say func(string)) (way, error) {
+	// Asked only now that the pod is found, the user's name takes the connection that is open already, and is there before the
+	// exec is.
+	s, stop := k.introduce(ctx, s)
+	defer stop()
 	// A container that is there needs no permission but to exec, which the exec itself asks for. That is a round trip less on
 	// the way of every run but the first.
 	reused, w, err := k.rejoin(ctx, s, r, say)

@@ -68,13 +68,19 @@ func (k kube) find(ctx context.Context, target string) (scene, error) {
 	if err != nil {
 		return scene{}, usageError("such as pod/payments-7d4, deploy/payments, svc/payments", "%w", err)
 	}
-	who := make(chan string, 1)
-	go func() { who <- k.whoami(ctx) }()
-	s := scene{user: sync.OnceValue(func() string { return <-who })}
 	bounded, cancel := context.WithTimeout(ctx, askWithin)
 	defer cancel()
-	s.found, err = cluster.Find(bounded, k.client, k.namespace, ref, k.other)
-	return s, err
+	found, err := cluster.Find(bounded, k.client, k.namespace, ref, k.other)
+	return scene{found: found, user: func() string { return "" }}, err
+}
+
+// introduce has the API server asked for the user's name in the background. stop ends that.
+func (k kube) introduce(ctx context.Context, s scene) (introduced scene, stop func()) {
+	asking, cancel := context.WithCancel(ctx)
+	who := make(chan string, 1)
+	go func() { who <- k.whoami(asking) }()
+	s.user = sync.OnceValue(func() string { return <-who })
+	return s, func() { cancel(); s.user() }
 }
 
 // situation asks everything that decides what can be done to the pod.

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -138,17 +140,8 @@ func (o runOptions) look(ctx context.Context, k kube, emit func(probe.Event), sa
 	if s.found.Chosen != "" {
 		say(fmt.Sprintf("looking at pod %s: %s", pod.Name, s.found.Chosen))
 	}
-	type known struct {
-		facts map[string]probe.Fact
-		owner cluster.Ownership
-	}
-	looked := make(chan known, 1)
-	go func() {
-		bounded, cancel := context.WithTimeout(ctx, askWithin)
-		defer cancel()
-		facts, owner := cluster.Look(bounded, k.client, pod)
-		looked <- known{facts, owner}
-	}()
+	looked, leave := k.lookAround(ctx, pod)
+	defer leave()
 
 	w, err := k.enter(ctx, s, ephemeral.Request{Container: o.container, Image: o.image, Keep: o.keep}, say)
 	if err != nil {
@@ -166,7 +159,7 @@ func (o runOptions) look(ctx context.Context, k kube, emit func(probe.Event), sa
 		settings.Add(ev)
 		emit(ev)
 	}
-	k8s := <-looked
+	k8s := looked()
 	if owner := k8s.owner.Workload.Owner; owner.Kind != "Pod" {
 		w.target.Owner = &owner
 		emit(w.header())
@@ -178,6 +171,25 @@ func (o runOptions) look(ctx context.Context, k kube, emit func(probe.Event), sa
 		Facts: k8s.facts, Workload: &k8s.owner.Workload, Hosts: o.asking.hosts, Also: o.asking.also, Variants: o.asking.variants,
 		Ask: o.asking.ask(""), Bare: o.asking.bare, Compare: o.asking.compared(settings.Run().Resolver),
 	}, emit))
+}
+
+// known is what the cluster says of a pod.
+type known struct {
+	facts map[string]probe.Fact
+	owner cluster.Ownership
+}
+
+// lookAround asks the cluster for the facts of a pod in the background. The first function waits for them, the second ends the
+// asking.
+func (k kube) lookAround(ctx context.Context, pod *corev1.Pod) (looked func() known, leave func()) {
+	bounded, cancel := context.WithTimeout(ctx, askWithin)
+	answer := make(chan known, 1)
+	go func() {
+		facts, owner := cluster.Look(bounded, k.client, pod)
+		answer <- known{facts, owner}
+	}()
+	looked = sync.OnceValue(func() known { return <-answer })
+	return looked, func() { cancel(); looked() }
 }
 
 // live is a prober whose events are shown while they happen.

@@ -93,15 +93,6 @@ func addition(pod *corev1.Pod, c *corev1.EphemeralContainer) ([]byte, error) {
 // Wait waits until a pod's ephemeral container runs. It tells say what the kubelet is doing, and ends with a *StartError as
 // soon as the kubelet says that it will not work, or after limit.
 func Wait(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, container string, limit time.Duration, say func(string)) error {
-	timed, stop := context.WithTimeout(ctx, limit)
-	defer stop()
-	bounded, fail := context.WithCancelCause(timed)
-	defer fail(nil)
-	go func() {
-		if err := firstFailure(bounded, client, pod, container); err != nil {
-			fail(err)
-		}
-	}()
 	last := ""
 	step := func(p *corev1.Pod) (bool, error) {
 		running, doing, err := Progress(p, container)
@@ -111,6 +102,20 @@ func Wait(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, con
 		}
 		return running, err
 	}
+	if done, err := step(pod); done || err != nil {
+		return err
+	}
+	timed, stop := context.WithTimeout(ctx, limit)
+	defer stop()
+	bounded, fail := context.WithCancelCause(timed)
+	var watching sync.WaitGroup
+	defer watching.Wait()
+	defer fail(nil)
+	watching.Go(func() {
+		if err := firstFailure(bounded, client, pod, container); err != nil {
+			fail(err)
+		}
+	})
 	err := follow(bounded, client, pod, step)
 	if err == nil || ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err)
@@ -127,11 +132,8 @@ func Wait(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, con
 	return err
 }
 
-// follow calls step with every state of a pod, from the present one on, until it is done or fails.
+// follow calls step with every state of a pod after the present one, until it is done or fails.
 func follow(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, step func(*corev1.Pod) (bool, error)) error {
-	if done, err := step(pod); done || err != nil {
-		return err
-	}
 	pods := client.CoreV1().Pods(pod.Namespace)
 	for {
 		// A watch that ends (an API server that restarts, a proxy's limit) is opened again; one that is not allowed is made up
