@@ -41,8 +41,12 @@ type In struct {
 	Hostname string
 	// Bare sends only the packets of the resolutions of Hosts.
 	Bare bool
-	// Budget bounds what is sent after that; zero fields mean those of experiment.DefaultBudget.
+	// Budget bounds what is sent after that to try variants; zero fields mean those of experiment.DefaultBudget.
 	Budget experiment.Budget
+	// FollowUps bounds what is sent because a verdict hangs on it; zero fields mean those of DefaultFollowUps.
+	FollowUps FollowUpBudget
+	// Count is how often each host is resolved, in turn with the others; 0 means once.
+	Count int
 }
 
 // Run resolves the hosts, judges what came out, tries what would change it, and checks a patch. It emits findings as soon as
@@ -51,22 +55,26 @@ type In struct {
 // An error means that no host could be tried at all, or that ctx ended. Whatever fails later is emitted as a problem with its
 // next step, and the run goes on with what it has.
 func Run(ctx context.Context, in In, emit func(probe.Event)) error {
-	r := &run{In: in, emit: emit}
+	r := &run{In: in, emit: emit, label: strings.ToLower(rand.Text()[:10])}
 	r.Hosts, r.Also = unique(in.Hosts), unique(in.Also)
 	r.Also = slices.DeleteFunc(r.Also, func(name string) bool { return slices.Contains(r.Hosts, name) })
-	r.Budget = in.Budget.OrDefault()
+	r.Budget, r.FollowUps = in.Budget.OrDefault(), in.FollowUps.orDefault()
 	r.known = probe.Run{Schema: probe.Schema, Target: in.Target, Settings: in.Settings, Resolver: in.Resolver, Facts: in.Facts}
 
 	if err := r.resolveHosts(ctx); err != nil {
 		return err
 	}
+	r.repeat(ctx)
 	r.compare(ctx)
-	if in.Bare || !r.reached() {
+	if in.Bare {
 		r.explain()
 		return ctx.Err()
 	}
-	r.confirm(ctx)
-	r.testWildcards(ctx)
+	r.followUp(ctx)
+	if !r.reached() {
+		r.explain()
+		return ctx.Err()
+	}
 	r.resolveAlso(ctx)
 	if table := r.whatIf(ctx); table != nil && r.allTried() {
 		r.patch(ctx, table)
@@ -82,6 +90,8 @@ type run struct {
 	emit func(probe.Event)
 	// known is what the run has found out so far: the findings rest on it.
 	known probe.Run
+	// label is drawn once: see diagnose.Input.
+	label string
 	// hosts and also are the first resolutions of the names, as far as they could be tried.
 	hosts, also []probe.Resolution
 }
@@ -119,6 +129,25 @@ func (r *run) resolveHosts(ctx context.Context) error {
 	return failed
 }
 
+// repeat resolves every host as often again as was asked for, in turn, so that whatever drifts hits all alike.
+func (r *run) repeat(ctx context.Context) {
+	for n := 1; n < r.Count; n++ {
+		for _, host := range r.hosts {
+			_, err := r.Resolve(ctx, r.ask(host.Host, probe.PurposeRepeat))
+			if ctx.Err() != nil {
+				return
+			}
+			if err != nil {
+				r.problem(fmt.Errorf("repeat the resolution of %q: %w", host.Host, err), "run again")
+				return
+			}
+		}
+	}
+	if r.Count > 1 {
+		r.judge()
+	}
+}
+
 func (r *run) ask(name string, purpose probe.Purpose) probe.Ask {
 	ask := r.Ask
 	ask.Host, ask.Variant, ask.Purpose = name, probe.Variant{}, purpose
@@ -127,7 +156,7 @@ func (r *run) ask(name string, purpose probe.Purpose) probe.Ask {
 
 // judge emits the findings that rest on what is known by now.
 func (r *run) judge() {
-	r.known.Findings = diagnose.Diagnose(diagnose.Input{Run: r.known, Hosts: r.Hosts})
+	r.known.Findings = diagnose.Diagnose(r.input())
 	r.emit(probe.Event{Kind: probe.KindFindings, Findings: r.known.Findings})
 }
 
@@ -144,91 +173,6 @@ func (r *run) problem(err error, next string) {
 	note = printable.Text(note, printable.MaxText)
 	r.known.Problems = append(r.known.Problems, note)
 	r.emit(probe.Event{Kind: probe.KindProblem, Note: note})
-}
-
-// repeats is how often a resolution is repeated whose silence could be a fault: with the first one that makes as many samples
-// as diagnose asks for before it speaks of a dead server or a silent domain.
-const repeats = 2
-
-// confirm repeats the resolution of hosts in which a whole server or a whole name stayed silent while others were answered. One
-// sample cannot tell an accident from a fault. Other losses stay as they are: repeating them would take their time and prove
-// nothing.
-func (r *run) confirm(ctx context.Context) {
-	within, cancel := context.WithTimeout(ctx, 2*r.Budget.Time)
-	defer cancel()
-	for _, host := range r.hosts {
-		if !partlySilent(host) {
-			continue
-		}
-		for range repeats {
-			_, err := r.Resolve(within, r.ask(host.Host, probe.PurposeRepeat))
-			if within.Err() != nil {
-				return
-			}
-			if err != nil {
-				r.problem(fmt.Errorf("repeat the resolution of %q: %w", host.Host, err), "run again")
-				return
-			}
-		}
-		r.judge()
-	}
-}
-
-// partlySilent says whether a server or a name got no reply at all in res, while another server or name did.
-func partlySilent(res probe.Resolution) bool {
-	servers, names := map[string]bool{}, map[string]bool{}
-	for _, a := range res.Attempts {
-		for _, q := range a.Queries {
-			for _, t := range q.Transmissions {
-				if t.Reply == probe.ReplyAbandoned {
-					continue
-				}
-				servers[t.Server] = servers[t.Server] || t.Reply != probe.ReplyLost
-				names[a.Name] = names[a.Name] || t.Reply != probe.ReplyLost
-			}
-		}
-	}
-	return mixed(servers) || mixed(names)
-}
-
-// mixed says whether some are answered and some are not.
-func mixed(answered map[string]bool) bool {
-	yes, no := false, false
-	for _, a := range answered {
-		yes, no = yes || a, no || !a
-	}
-	return yes && no
-}
-
-// testWildcards asks, where a search domain outside of the cluster answered for a host, for a random name in that domain and
-// for the host itself: a wildcard makes a lookup succeed with the wrong address.
-func (r *run) testWildcards(ctx context.Context) {
-	within, cancel := context.WithTimeout(ctx, r.Budget.Time)
-	defer cancel()
-	tested := false
-	for _, host := range r.hosts {
-		domain := diagnose.ForeignDomain(host, probe.ClusterZone(r.Settings.Search))
-		if domain == "" {
-			continue
-		}
-		random := r.ask(diagnose.WildcardLabel+strings.ToLower(rand.Text()[:10])+"."+domain, probe.PurposeTest)
-		itself := r.ask(host.Host, probe.PurposeTest)
-		itself.Variant = probe.Variant{Name: probe.VariantDot, TrailingDot: true}
-		for _, ask := range []probe.Ask{random, itself} {
-			_, err := r.Resolve(within, ask)
-			if within.Err() != nil {
-				return
-			}
-			if err != nil {
-				r.problem(fmt.Errorf("find out whether %s answers for any name: %w", printable.Text(domain, maxName), err), "run again")
-				return
-			}
-			tested = true
-		}
-	}
-	if tested {
-		r.judge()
-	}
 }
 
 // resolveAlso resolves the other names in use under the settings as they are.

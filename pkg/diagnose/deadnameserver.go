@@ -34,7 +34,43 @@ var deadNameserver = rule{class: "dead-nameserver", judge: func(v *view) []probe
 		findings = append(findings, v.deadFinding(server, t, servers[t.rescuedBy]))
 	}
 	return findings
+}, asks: func(v *view) []FollowUp {
+	// One sample cannot tell an accident from a fault. Losses other than of a whole server or a whole name stay as they are:
+	// repeating them would take their time and prove nothing.
+	var asks []FollowUp
+	for _, r := range v.now {
+		if partlySilent(r) {
+			asks = append(asks, FollowUp{Ask: probe.Ask{Host: r.Host, Purpose: probe.PurposeRepeat}, Times: samples - 1})
+		}
+	}
+	return asks
 }}
+
+// partlySilent says whether a server or a name got no reply at all in r, while another server or name did.
+func partlySilent(r *probe.Resolution) bool {
+	servers, names := map[string]bool{}, map[string]bool{}
+	for _, a := range r.Attempts {
+		for _, q := range a.Queries {
+			for _, t := range q.Transmissions {
+				if t.Reply == probe.ReplyAbandoned {
+					continue
+				}
+				servers[t.Server] = servers[t.Server] || t.Reply != probe.ReplyLost
+				names[a.Name] = names[a.Name] || t.Reply != probe.ReplyLost
+			}
+		}
+	}
+	return mixed(servers) || mixed(names)
+}
+
+// mixed says whether some are answered and some are not.
+func mixed(answered map[string]bool) bool {
+	yes, no := false, false
+	for _, a := range answered {
+		yes, no = yes || a, no || !a
+	}
+	return yes && no
+}
 
 // socket is a source port: the numbers of sockets are those of a resolution.
 type socket struct {

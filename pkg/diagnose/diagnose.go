@@ -7,8 +7,10 @@ package diagnose
 //go:generate go test . -run TestFindingsPageIsCurrent -update-docs
 
 import (
+	"slices"
 	"strings"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/fact"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/printable"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 )
@@ -21,6 +23,8 @@ type Input struct {
 	// Hosts are the hosts that were asked for. Other resolutions of the run (names that must keep working, variants) serve as
 	// evidence only. Empty means: every host that somebody asked for.
 	Hosts []string
+	// Label is a name that nobody has chosen, drawn by chance once a run: rules that ask for a name that cannot exist use it.
+	Label string
 }
 
 // rule judges one class of finding.
@@ -29,26 +33,21 @@ type rule struct {
 	class string
 	// judge returns what the run proves, one finding a host or server, in a stable order. Nil is the usual answer.
 	judge func(*view) []probe.Finding
+	// asks returns what has to be asked before the rule can judge, the most telling first; nil for a rule that never asks. It is
+	// called again with the answers, and may then ask for more. What was asked already need not be left out.
+	asks func(*view) []FollowUp
+	// page is what docs say of the class beside the comment of the rule, which says what it means.
+	page page
 }
 
-// rules stand in the order of causes: a class explains those below it, so that the first finding is the cause.
-var rules = []rule{
-	stubLoopback,
-	tcp53Blocked,
-	deadNameserver,
-	upstreamInconsistent,
-	upstreamServFail,
-	timeoutInSearch,
-	servFailInSearch,
-	refusedInSearch,
-	wildcardSearch,
-	wrongDNSPolicy,
-	noSuchName,
-	ndotsTooLow,
-	searchWalk,
-	aaaaNXDomain,
-	hostsFile,
-	healthy,
+// page is the rest of a class's page in docs, in sentences.
+type page struct {
+	// needs is the evidence without which the rule says nothing.
+	needs string
+	// remedies are what helps, best first.
+	remedies string
+	// wrong is what is often advised, and why it is wrong here.
+	wrong string
 }
 
 // Diagnose returns the findings that in proves, the cause first. It never returns nil, so that JSON shows an empty list.
@@ -63,6 +62,54 @@ func Diagnose(in Input) []probe.Finding {
 		}
 	}
 	return findings
+}
+
+// FollowUp is something that a rule wants asked before it can judge.
+type FollowUp struct {
+	// Ask is what to ask. Where it names no types and no libc, those of the run are meant.
+	Ask probe.Ask
+	// Times is how often to ask it, 0 means once.
+	Times int
+}
+
+// FollowUps returns what the rules want asked before they can judge, the causes first, without what was asked already. Asked
+// again with the answers, it may want more; a run that has nothing to find out gets an empty list.
+func FollowUps(in Input) []FollowUp {
+	v := newView(in)
+	var out []FollowUp
+	for _, r := range rules {
+		if r.asks == nil {
+			continue
+		}
+		for _, f := range r.asks(v) {
+			f.Times = max(1, f.Times)
+			i := slices.IndexFunc(out, func(other FollowUp) bool { return sameAsk(other.Ask, f.Ask) })
+			if i >= 0 {
+				out[i].Times = max(out[i].Times, f.Times)
+				continue
+			}
+			out = append(out, f)
+		}
+	}
+	for i := range out {
+		out[i].Times -= v.timesAsked(out[i].Ask)
+	}
+	return slices.DeleteFunc(out, func(f FollowUp) bool { return f.Times <= 0 })
+}
+
+// timesAsked is how often the run asked just this already, whatever came of it.
+func (v *view) timesAsked(ask probe.Ask) (n int) {
+	for i := range v.run.Resolutions {
+		r := &v.run.Resolutions[i]
+		if r.Purpose.OrAsked() == ask.Purpose.OrAsked() && r.Host == ask.Host && r.Variant == ask.Variant.Label() {
+			n++
+		}
+	}
+	return n
+}
+
+func sameAsk(a, b probe.Ask) bool {
+	return a.Host == b.Host && a.Variant.Label() == b.Variant.Label() && a.Purpose.OrAsked() == b.Purpose.OrAsked()
 }
 
 // finished returns f with lists that are not nil, and with texts that can be printed whatever a trace had in it.
@@ -83,18 +130,22 @@ func finished(f probe.Finding) probe.Finding {
 
 // view is a run as the rules look at it.
 type view struct {
-	run  probe.Run
-	zone string
+	run   probe.Run
+	facts fact.Facts
+	label string
+	zone  string
 	// now holds, for each host in order, its first finished resolution under the settings as they are.
 	now []*probe.Resolution
 	// all are the finished resolutions of the run, whatever their variant.
 	all []*probe.Resolution
+	// direct are the finished questions to a server of our choice.
+	direct []*probe.Resolution
 	// found are the classes found so far.
 	found map[string]bool
 }
 
 func newView(in Input) *view {
-	v := &view{run: in.Run, zone: probe.ClusterZone(in.Run.Settings.Search), found: map[string]bool{}}
+	v := &view{run: in.Run, facts: in.Run.Facts, label: in.Label, zone: probe.ClusterZone(in.Run.Settings.Search), found: map[string]bool{}}
 	wanted := map[string]bool{}
 	for _, h := range in.Hosts {
 		wanted[h] = true
@@ -107,6 +158,10 @@ func newView(in Input) *view {
 			continue
 		}
 		r = addressesOnly(r)
+		if r.Question != nil {
+			v.direct = append(v.direct, r)
+			continue
+		}
 		v.all = append(v.all, r)
 		if !asTheyAre(r) || seen[r.Host] || len(wanted) > 0 && !wanted[r.Host] {
 			continue

@@ -21,6 +21,19 @@ var wildcardSearch = rule{class: "wildcard-search", judge: func(v *view) []probe
 		}
 	}
 	return findings
+}, asks: func(v *view) []FollowUp {
+	var asks []FollowUp
+	for _, r := range v.now {
+		domain := ForeignDomain(*r, v.zone)
+		if domain == "" {
+			continue
+		}
+		itself := probe.Variant{Name: probe.VariantDot, TrailingDot: true}
+		asks = append(asks,
+			FollowUp{Ask: probe.Ask{Host: WildcardLabel + v.label + "." + domain, Purpose: probe.PurposeTest}},
+			FollowUp{Ask: probe.Ask{Host: r.Host, Variant: itself, Purpose: probe.PurposeTest}})
+	}
+	return asks
 }}
 
 func (v *view) wildcardFinding(r, test *probe.Resolution, domain string) probe.Finding {

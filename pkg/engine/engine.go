@@ -4,11 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/netip"
 	"time"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolvconf"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver/tool"
 )
 
 // DefaultTimeout bounds a resolution whose ask says nothing. glibc needs up to 135 s for a name server whose TCP port swallows
@@ -67,14 +69,22 @@ func (e *Engine) Resolve(ctx context.Context, id string, ask probe.Ask, emit fun
 	}
 	run := &resolution{id: id, emit: emit, start: network.Now(), now: network.Now}
 	run.add(probe.Event{Kind: probe.KindBegin, Begin: &probe.Begin{
-		Host: ask.Host, Variant: ask.Variant.Label(), Libc: libc, LibcVersion: version, Source: e.Source, Purpose: ask.Purpose.OrAsked(), StartedAt: run.start,
+		Host: ask.Host, Variant: ask.Variant.Label(), Libc: libc, LibcVersion: version, Source: e.Source, Purpose: ask.Purpose.OrAsked(),
+		Question: ask.Question, StartedAt: run.start,
 	}})
-	result, err := res.Resolve(ctx, &bounded{Network: network, until: run.start.Add(limit), err: errTooLong}, request, run.add)
+	result, err := res.Resolve(ctx, &bounded{Network: network, until: run.start.Add(limit), err: errTooLong, most: ask.MostMessages}, request, run.add)
 	return run.finish(ctx, result, err, limit)
 }
 
 // follow returns the libc to follow and its version, its resolver, and the request as it is made there.
 func (e *Engine) follow(ask probe.Ask, sys resolver.System, request resolver.Request) (probe.Libc, string, resolver.Resolver, resolver.Request, error) {
+	if ask.Question != nil {
+		server, err := netip.ParseAddr(ask.Question.Server)
+		if err != nil {
+			return "", "", nil, request, fmt.Errorf("ask a server directly: %w", err)
+		}
+		return tool.DirectLibc, "", tool.NewQuestion(server, *ask.Question), request, nil
+	}
 	if ask.Caller != "" {
 		return e.emulated(ask, sys, request)
 	}
@@ -165,6 +175,10 @@ func (r *resolution) finish(ctx context.Context, result resolver.Result, err err
 			"stopped after %s; the libc would have gone on", min(at.Duration(), limit).Round(time.Millisecond))})
 		result, err = resolver.Result{Outcome: probe.Again}, nil
 	}
+	if errors.Is(err, errTooMany) {
+		r.add(probe.Event{Kind: probe.KindNote, At: probe.Millis(r.now().Sub(r.start)), Note: "stopped: no more messages are allowed here; the libc would have gone on"})
+		result, err = resolver.Result{Outcome: probe.Again}, nil
+	}
 	if err == nil && !r.ended {
 		ended := probe.Ended{Outcome: result.Outcome, Code: result.Code, AnsweredBy: "dns"}
 		for _, a := range result.Addresses {
@@ -179,6 +193,9 @@ func (r *resolution) finish(ctx context.Context, result resolver.Result, err err
 	return out, err
 }
 
+// errTooMany is what a resolver sees from its network when the resolution would send more messages than it may.
+var errTooMany = errors.New("the resolution has used up its messages")
+
 // errTooLong is what a resolver sees from its network when the resolution has used up its time.
 var errTooLong = errors.New("the resolution has used up its time")
 
@@ -189,10 +206,31 @@ type bounded struct {
 	until time.Time
 	// err is what Poll returns then.
 	err error
+	// most bounds the messages, 0 does not; sent counts them.
+	most, sent int
 }
 
-// Poll waits no longer than until.
+// Send hands over as long as the bound on messages allows it.
+func (b *bounded) Send(s resolver.Socket, to netip.AddrPort, queries ...resolver.Query) error {
+	if b.sent += len(queries); b.most > 0 && b.sent > b.most {
+		return errTooMany
+	}
+	return b.Network.Send(s, to, queries...)
+}
+
+// Open fails once the bound on messages is reached: nothing more could be sent.
+func (b *bounded) Open(t probe.Transport, server netip.AddrPort, o resolver.OpenOptions) (resolver.Socket, error) {
+	if b.most > 0 && b.sent >= b.most {
+		return 0, errTooMany
+	}
+	return b.Network.Open(t, server, o)
+}
+
+// Poll waits no longer than until, and not at all for what could not be sent.
 func (b *bounded) Poll(deadline time.Time) (resolver.Event, error) {
+	if b.most > 0 && b.sent > b.most {
+		return resolver.Event{}, errTooMany
+	}
 	if !b.Now().Before(b.until) {
 		return resolver.Event{}, b.err
 	}

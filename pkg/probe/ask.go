@@ -11,12 +11,16 @@ type Ask struct {
 	LibcVersion string `json:"libcVersion,omitempty"`
 	// Caller names who calls the libc, and how ("jvm", "dig"; package caller has the list); empty for a plain getaddrinfo.
 	Caller string `json:"caller,omitempty"`
+	// Question asks a server directly, in the place of any resolver; Libc, Caller and the settings play no part then.
+	Question *Question `json:"question,omitempty"`
 	// Types are the types to ask for; empty means both, as an AF_UNSPEC call does.
 	Types []QueryType `json:"types,omitempty"`
 	// AddrConfig sets AI_ADDRCONFIG.
 	AddrConfig bool `json:"addrConfig,omitempty"`
 	// Timeout bounds the whole resolution; 0 means the bound of whoever carries it out.
 	Timeout Millis `json:"timeoutMs,omitempty"`
+	// MostMessages bounds the messages that may be sent for it; 0 means as many as it takes.
+	MostMessages int `json:"mostMessages,omitempty"`
 }
 
 // Purpose is what a resolution is for. Reports show in full only what somebody asked for; the rest is evidence.

@@ -32,6 +32,8 @@ const (
 	KindProblem  Kind = "problem"  // Event.Note
 	// KindComparisons carries Event.Comparisons.
 	KindComparisons Kind = "comparisons"
+	// KindFollowUps carries Event.FollowUps.
+	KindFollowUps Kind = "follow-ups"
 )
 
 // Event is one line of the event stream. Exactly the field that its Kind names is set.
@@ -60,6 +62,7 @@ type Event struct {
 	Findings     []Finding       `json:"findings,omitempty"`
 	Patch        *Patch          `json:"patch,omitempty"`
 	Comparisons  []Comparison    `json:"comparisons,omitempty"`
+	FollowUps    *FollowUps      `json:"followUps,omitempty"`
 }
 
 // Header opens an event stream.
@@ -75,10 +78,12 @@ type Begin struct {
 	Variant string `json:"variant"`
 	Libc    Libc   `json:"libc"`
 	// LibcVersion is the version that is followed ("2.36-9+deb12u14", "1.2.5"), empty when its writer did not say.
-	LibcVersion string    `json:"libcVersion,omitempty"`
-	Source      string    `json:"source"`
-	Purpose     Purpose   `json:"purpose,omitempty"`
-	StartedAt   time.Time `json:"startedAt"`
+	LibcVersion string  `json:"libcVersion,omitempty"`
+	Source      string  `json:"source"`
+	Purpose     Purpose `json:"purpose,omitempty"`
+	// Question is set where a server was asked directly.
+	Question  *Question `json:"question,omitempty"`
+	StartedAt time.Time `json:"startedAt"`
 }
 
 // Try opens an attempt.

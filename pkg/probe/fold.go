@@ -72,6 +72,8 @@ func (f *Fold) Add(ev Event) {
 		f.run.Patch = ev.Patch
 	case KindComparisons:
 		f.run.Comparisons = ev.Comparisons
+	case KindFollowUps:
+		f.run.FollowUps = ev.FollowUps
 	case KindProblem:
 		f.run.Problems = append(f.run.Problems, ev.Note)
 	case KindBegin:
@@ -96,7 +98,7 @@ func (f *Fold) begin(ev Event) {
 	f.index[ev.Resolution] = len(f.run.Resolutions)
 	b := ev.Begin
 	f.run.Resolutions = append(f.run.Resolutions, Resolution{
-		ID: ev.Resolution, Host: b.Host, Variant: b.Variant, Libc: b.Libc, LibcVersion: b.LibcVersion, Source: b.Source, Purpose: b.Purpose.OrAsked(), StartedAt: b.StartedAt,
+		ID: ev.Resolution, Host: b.Host, Variant: b.Variant, Libc: b.Libc, LibcVersion: b.LibcVersion, Source: b.Source, Purpose: b.Purpose.OrAsked(), Question: b.Question, StartedAt: b.StartedAt,
 		Addresses: []string{}, Attempts: []Attempt{},
 	})
 }

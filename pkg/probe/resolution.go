@@ -88,6 +88,8 @@ type Resolution struct {
 	Source string `json:"source,omitempty"`
 	// Purpose is what the resolution was for.
 	Purpose Purpose `json:"purpose"`
+	// Question is set where a server was asked directly, in the place of any resolver.
+	Question *Question `json:"question,omitempty"`
 }
 
 // The sources of a resolution.

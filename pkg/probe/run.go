@@ -20,8 +20,21 @@ type Run struct {
 	Patch    *Patch          `json:"patch"`
 	// Problems are what the run could not do, each with the next step. They are never findings about DNS.
 	Problems []string `json:"problems,omitempty"`
+	// FollowUps is what was asked beside the hosts because a verdict hung on it; absent when nothing was.
+	FollowUps *FollowUps `json:"followUps,omitempty"`
 	// Comparisons are the hosts that were followed through several libcs; absent when that was not asked for.
 	Comparisons []Comparison `json:"comparisons,omitempty"`
+}
+
+// FollowUps counts what was asked because a verdict hung on it, and bounds it.
+type FollowUps struct {
+	// Asked is the number of questions and repetitions; Sent counts their messages, retransmissions included.
+	Asked int `json:"asked"`
+	Sent  int `json:"sent"`
+	// MostSent is the bound of Sent.
+	MostSent int `json:"mostSent"`
+	// Left is the number of questions for which no messages or no time were left.
+	Left int `json:"left,omitempty"`
 }
 
 // Tool is the program that made a run.

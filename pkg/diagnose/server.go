@@ -1,0 +1,4 @@
+package diagnose
+
+// serverRules judge the servers and those that they ask.
+var serverRules = []rule{upstreamInconsistent, upstreamServFail}
