@@ -64,6 +64,10 @@ func lines(run *probe.Run, f view.Frame) []view.Line {
 		out = append(out, view.Line{}, view.L(view.Caution, "No host was resolved."))
 	}
 	out = append(out, findings(run, f)...)
+	if asked := view.FollowUps(run, narrower(f)); len(asked) > 0 {
+		out = append(out, view.Line{})
+		out = append(out, inset(asked)...)
+	}
 	out = append(out, whatIf(run, shown, f)...)
 	out = append(out, patch(run, f)...)
 	if p := view.Problems(run, narrower(f)); len(p) > 0 {

@@ -50,6 +50,7 @@ func runBody(run *probe.Run, r *probe.Resolution, f view.Frame) body {
 		b.gap()
 		b.list(partFindings, found, f)
 	}
+	b.text(view.Indent(view.FollowUps(run, inner), gutter))
 	if head, rows := view.WhatIf(run, r, inner); len(rows) > 0 {
 		b.gap()
 		b.text(view.Indent([]view.Line{head}, gutter))

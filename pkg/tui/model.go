@@ -191,6 +191,9 @@ func doing(ev probe.Event) string {
 	case probe.PurposeWhatIf:
 		return "what if " + ev.Begin.Variant + ": " + host
 	case probe.PurposeTest:
+		if ev.Begin.Question != nil {
+			host += " " + ev.Begin.Question.Label()
+		}
 		return "testing with " + host
 	case probe.PurposeCompare:
 		return "through " + string(ev.Begin.Libc) + ": " + host
