@@ -52,7 +52,7 @@ func (e *Engine) Resolve(ctx context.Context, id string, ask probe.Ask, emit fun
 	if err != nil {
 		return probe.Resolution{}, fmt.Errorf("read the settings: %w", err)
 	}
-	sys.ResolvConf = resolvconf.WithOptions(sys.ResolvConf, ask.Variant.Options)
+	sys.ResolvConf = changed(sys.ResolvConf, ask.Variant)
 	libc, version, res, request, err := e.follow(ask, sys, request)
 	if err != nil {
 		return probe.Resolution{}, err
@@ -74,6 +74,17 @@ func (e *Engine) Resolve(ctx context.Context, id string, ask probe.Ask, emit fun
 	}})
 	result, err := res.Resolve(ctx, &bounded{Network: network, until: run.start.Add(limit), err: errTooLong, most: ask.MostMessages}, request, run.add)
 	return run.finish(ctx, result, err, limit)
+}
+
+// changed returns the text of a resolv.conf with what a variant changes in it.
+func changed(text string, v probe.Variant) string {
+	if v.Search != nil {
+		text = resolvconf.WithSearch(text, v.Search)
+	}
+	if v.Nameservers != nil {
+		text = resolvconf.WithNameservers(text, v.Nameservers)
+	}
+	return resolvconf.WithOptions(text, v.Options)
 }
 
 // follow returns the libc to follow and its version, its resolver, and the request as it is made there.

@@ -78,11 +78,22 @@ func TestResolveAppliesVariants(t *testing.T) {
 		{probe.Variant{Name: "trailing dot", TrailingDot: true}, 1, 2},
 		{probe.Variant{Name: "no ndots", Options: []string{"-ndots"}}, 1, 2},
 		{probe.Variant{Name: "no-aaaa", Options: []string{"no-aaaa"}}, 5, 5},
+		{probe.Variant{Name: "one domain", Search: []string{"cluster.local"}}, 2, 4},
+		{probe.Variant{Name: "one domain and ndots:1", Search: []string{"cluster.local"}, Options: []string{"ndots:1"}}, 1, 2},
+		{probe.Variant{Name: "no search list", Search: []string{}}, 1, 2},
 	} {
 		r := resolve(t, e, probe.Ask{Host: "api.stripe.com", Variant: c.variant})
 		if len(r.Attempts) != c.attempts || r.QueriesSent != c.queries || r.Variant != c.variant.Name || r.Host != "api.stripe.com" || r.Outcome != probe.OK {
 			t.Errorf("%s: %s %s, %d attempts, %d queries", c.variant.Name, r.Host, r.Outcome, len(r.Attempts), r.QueriesSent)
 		}
+	}
+}
+
+func TestResolveAsksTheNameserversOfAVariant(t *testing.T) {
+	e := model(t, podConf, simnet.World{})
+	r := resolve(t, e, probe.Ask{Host: "api.stripe.com.", Variant: probe.Variant{Name: "another server", Nameservers: []string{"198.19.0.99"}}})
+	if got := r.Attempts[0].Queries[0].Transmissions[0]; got.Server != "198.19.0.99:53" || got.Reply != probe.ReplyICMPRefused || r.Outcome == probe.OK {
+		t.Errorf("%+v, %s", got, r.Outcome)
 	}
 }
 

@@ -9,6 +9,10 @@ type Variant struct {
 	Options []string `json:"options,omitempty"`
 	// TrailingDot asks for the host as a fully qualified name.
 	TrailingDot bool `json:"trailingDot,omitempty"`
+	// Search replaces the search list, and Nameservers the addresses of the servers. Nil leaves them as they are; an empty list
+	// takes them away.
+	Search      []string `json:"search,omitzero"`
+	Nameservers []string `json:"nameservers,omitzero"`
 }
 
 // VariantDot names the variant that asks for the host as a fully qualified name.
@@ -20,4 +24,9 @@ func (v Variant) Label() string {
 		return VariantNow
 	}
 	return v.Name
+}
+
+// OptionsOnly says whether v changes nothing but resolv.conf options.
+func (v Variant) OptionsOnly() bool {
+	return len(v.Options) > 0 && !v.TrailingDot && v.Search == nil && v.Nameservers == nil
 }
