@@ -10,17 +10,19 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sniffer keeps the outgoing packets of the loopback in the kernel until they are asked for: what a process sent before it
+// sniffer keeps the outgoing packets of a network device in the kernel until they are asked for: what a process sent before it
 // ended is there, and nothing competes with the process for a processor.
 type sniffer struct{ fd int }
 
 // snifferBytes is room for some ten thousand packets; a case sends some hundred.
 const snifferBytes = 32 << 20
 
-func sniff() (*sniffer, error) {
-	lo, err := net.InterfaceByName("lo")
+func sniff() (*sniffer, error) { return sniffOn("lo") }
+
+func sniffOn(name string) (*sniffer, error) {
+	device, err := net.InterfaceByName(name)
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("find the network device %s: %w", name, err)
 	}
 	all := int(htons(unix.ETH_P_ALL))
 	fd, err := unix.Socket(unix.AF_PACKET, unix.SOCK_DGRAM|unix.SOCK_NONBLOCK|unix.SOCK_CLOEXEC, 0)
@@ -31,11 +33,11 @@ func sniff() (*sniffer, error) {
 	err = errors.Join(
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_RCVBUFFORCE, snifferBytes),
 		unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TIMESTAMPNS, 1),
-		unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: uint16(all), Ifindex: lo.Index}),
+		unix.Bind(fd, &unix.SockaddrLinklayer{Protocol: uint16(all), Ifindex: device.Index}),
 	)
 	if err != nil {
 		s.close()
-		return nil, fmt.Errorf("prepare a packet socket on lo: %w", err)
+		return nil, fmt.Errorf("prepare a packet socket on %s: %w", name, err)
 	}
 	return s, nil
 }
