@@ -48,12 +48,12 @@ func (w world) answer(request *dns.Msg) *dns.Msg {
 	name := strings.ToLower(question.Name)
 	for range maxChain {
 		next := ""
-		for _, record := range w.records[name] {
+		for _, record := range w.at(name) {
 			switch {
 			case record.Header().Rrtype == question.Qtype:
-				reply.Answer = append(reply.Answer, dns.Copy(record))
+				reply.Answer = append(reply.Answer, record)
 			case record.Header().Rrtype == dns.TypeCNAME:
-				reply.Answer = append(reply.Answer, dns.Copy(record))
+				reply.Answer = append(reply.Answer, record)
 				next = strings.ToLower(record.(*dns.CNAME).Target)
 			}
 		}
@@ -72,11 +72,39 @@ func (w world) answer(request *dns.Msg) *dns.Msg {
 	}
 	if !hasType(reply.Answer, question.Qtype) {
 		reply.Ns = append(reply.Ns, dns.Copy(w.soa(name)))
-		if len(w.records[name]) == 0 && !w.parents[name] {
+		if len(w.at(name)) == 0 && !w.parents[name] {
 			reply.Rcode = dns.RcodeNameError
 		}
 	}
 	return reply
+}
+
+// at returns copies of the records of a name: its own, or where it does not exist those of the wildcard below the closest name
+// that does, with the name in the place of the asterisk (RFC 4592 section 3.3.1).
+func (w world) at(name string) []dns.RR {
+	source := name
+	if !w.exists(name) {
+		source = "*." + w.encloser(name)
+	}
+	var records []dns.RR
+	for _, record := range w.records[source] {
+		record = dns.Copy(record)
+		record.Header().Name = name
+		records = append(records, record)
+	}
+	return records
+}
+
+func (w world) exists(name string) bool { return len(w.records[name]) > 0 || w.parents[name] }
+
+// encloser is the closest name above that exists; the root does always.
+func (w world) encloser(name string) string {
+	for off, end := dns.NextLabel(name, 0); !end; off, end = dns.NextLabel(name, off) {
+		if w.exists(name[off:]) {
+			return name[off:]
+		}
+	}
+	return "."
 }
 
 func hasType(records []dns.RR, rrtype uint16) bool {

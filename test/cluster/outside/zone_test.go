@@ -30,6 +30,10 @@ func TestAnswer(t *testing.T) {
 		{"search domain", "api.stripe.com.ec2.internal.", dns.TypeA, dns.RcodeNameError, 0, "ec2.internal."},
 		{"unknown below a zone", "nothing.example.com.", dns.TypeA, dns.RcodeNameError, 0, "example.com."},
 		{"unknown everywhere", "nothing.invalid.", dns.TypeA, dns.RcodeNameError, 0, "."},
+		{"below a wildcard", "codehost.example.lab.example.org.", dns.TypeA, dns.RcodeSuccess, 1, ""},
+		{"below a wildcard without that type", "codehost.lab.example.org.", dns.TypeAAAA, dns.RcodeSuccess, 0, "example.org."},
+		{"above a wildcard", "lab.example.org.", dns.TypeA, dns.RcodeSuccess, 0, "example.org."},
+		{"beside a wildcard", "labs.example.org.", dns.TypeA, dns.RcodeNameError, 0, "example.org."},
 		{"root", ".", dns.TypeA, dns.RcodeSuccess, 0, "."},
 	}
 	for _, c := range cases {
@@ -59,19 +63,27 @@ func TestAnswerThatDoesNotFit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	request := new(dns.Msg)
-	request.SetQuestion("big.example.com.", dns.TypeA)
-	reply := w.answer(request)
-	whole := len(reply.Answer)
-	reply.Truncate(datagramSize(request))
-	if !reply.Truncated || len(reply.Answer) >= whole {
-		t.Errorf("truncated=%v with %d of %d answers, want a cut", reply.Truncated, len(reply.Answer), whole)
-	}
-	request.SetEdns0(4096, false)
-	reply = w.answer(request)
-	reply.Truncate(datagramSize(request))
-	if reply.Truncated || len(reply.Answer) != whole {
-		t.Errorf("with EDNS: truncated=%v with %d of %d answers, want all", reply.Truncated, len(reply.Answer), whole)
+	for _, c := range []struct {
+		name string
+		edns uint16
+		cut  bool
+	}{
+		{"big.example.com.", 0, true},
+		{"big.example.com.", 4096, false},
+		{"huge.example.com.", 1232, true},
+		{"huge.example.com.", 4096, false},
+	} {
+		request := new(dns.Msg)
+		request.SetQuestion(c.name, dns.TypeA)
+		if c.edns > 0 {
+			request.SetEdns0(c.edns, false)
+		}
+		reply := w.answer(request)
+		whole := len(reply.Answer)
+		reply.Truncate(datagramSize(request))
+		if reply.Truncated != c.cut || (len(reply.Answer) < whole) != c.cut {
+			t.Errorf("%s with EDNS %d: truncated=%v with %d of %d answers, want a cut: %v", c.name, c.edns, reply.Truncated, len(reply.Answer), whole, c.cut)
+		}
 	}
 }
 

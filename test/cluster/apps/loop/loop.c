@@ -3,8 +3,10 @@
  * checkout), because only the libc's resolver shall differ.
  *
  *   loop [--once] NAME:PORT...
+ *   loop --libc
  *
- * With --once it makes one round and exits 0 if every name could be resolved, else 1.
+ * With --once it makes one round and exits 0 if every name could be resolved, else 1. With --libc it says
+ * which libc it runs with; musl tells nobody (its loader does, when it is run as a program).
  * A line is printed only when the outcome for a name changes: the log must stay small for days. */
 #include <errno.h>
 #include <fcntl.h>
@@ -17,6 +19,12 @@
 #include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef __GLIBC__
+#include <gnu/libc-version.h>
+#define LIBC "glibc ", gnu_get_libc_version()
+#else
+#define LIBC "musl", ""
+#endif
 
 enum { MAX_TARGETS = 16, CONNECT_MS = 1000 };
 
@@ -95,6 +103,10 @@ int main(int argc, char **argv)
 	int count = 0, once = 0, failed = 0;
 	struct timespec second = { .tv_sec = 1 };
 
+	if (argc == 2 && strcmp(argv[1], "--libc") == 0) {
+		printf("%s%s\n", LIBC);
+		return 0;
+	}
 	for (int i = 1; i < argc; i++) {
 		if (strcmp(argv[i], "--once") == 0) {
 			once = 1;
