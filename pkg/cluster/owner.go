@@ -27,8 +27,10 @@ type Ownership struct {
 func OwnerOf(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod) Ownership {
 	ref := metav1.GetControllerOf(pod)
 	if ref == nil {
+		w := patch.Pod(pod.Namespace, pod.Name, nil)
+		setDNS(&w, &pod.Spec)
 		return Ownership{
-			Workload: patch.Pod(pod.Namespace, pod.Name, dnsConfigOf(pod.Spec.DNSConfig)),
+			Workload: w,
 			Fact:     probe.Fact{Value: "none", Source: "metadata.ownerReferences of pod " + pod.Name},
 		}
 	}
@@ -42,12 +44,14 @@ func OwnerOf(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod) 
 	case "StatefulSet":
 		var o *appsv1.StatefulSet
 		if o, err = client.AppsV1().StatefulSets(pod.Namespace).Get(ctx, ref.Name, metav1.GetOptions{}); err == nil {
-			w.Owner.Replicas, w.DNSConfig = o.Spec.Replicas, dnsConfigOf(o.Spec.Template.Spec.DNSConfig)
+			w.Owner.Replicas = o.Spec.Replicas
+			setDNS(&w, &o.Spec.Template.Spec)
 		}
 	case "DaemonSet":
 		var o *appsv1.DaemonSet
 		if o, err = client.AppsV1().DaemonSets(pod.Namespace).Get(ctx, ref.Name, metav1.GetOptions{}); err == nil {
-			w.Owner.Replicas, w.DNSConfig = &o.Status.DesiredNumberScheduled, dnsConfigOf(o.Spec.Template.Spec.DNSConfig)
+			w.Owner.Replicas = &o.Status.DesiredNumberScheduled
+			setDNS(&w, &o.Spec.Template.Spec)
 		}
 	}
 	fact := probe.Fact{Value: w.Owner.Kind + "/" + w.Owner.Name, Source: "metadata.ownerReferences from pod " + pod.Name + " up"}
@@ -60,11 +64,9 @@ func OwnerOf(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod) 
 // owned is the workload as far as a reference tells: its template is not known, so the pod's own dnsConfig, which was made
 // from it, stands for it.
 func owned(ref *metav1.OwnerReference, pod *corev1.Pod) patch.Workload {
-	return patch.Workload{
-		Owner:     probe.Owner{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name},
-		Namespace: pod.Namespace,
-		DNSConfig: dnsConfigOf(pod.Spec.DNSConfig),
-	}
+	w := patch.Workload{Owner: probe.Owner{APIVersion: ref.APIVersion, Kind: ref.Kind, Name: ref.Name}, Namespace: pod.Namespace}
+	setDNS(&w, &pod.Spec)
+	return w
 }
 
 func ofReplicaSet(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, w patch.Workload) (patch.Workload, error) {
@@ -79,7 +81,8 @@ func ofReplicaSet(ctx context.Context, client kubernetes.Interface, pod *corev1.
 		}
 		return w, err
 	}
-	w.Owner.Replicas, w.DNSConfig = set.Spec.Replicas, dnsConfigOf(set.Spec.Template.Spec.DNSConfig)
+	w.Owner.Replicas = set.Spec.Replicas
+	setDNS(&w, &set.Spec.Template.Spec)
 	ref := metav1.GetControllerOf(set)
 	if ref == nil {
 		return w, nil
@@ -92,7 +95,8 @@ func ofReplicaSet(ctx context.Context, client kubernetes.Interface, pod *corev1.
 	if err != nil {
 		return up, err
 	}
-	up.Owner.Replicas, up.DNSConfig = d.Spec.Replicas, dnsConfigOf(d.Spec.Template.Spec.DNSConfig)
+	up.Owner.Replicas = d.Spec.Replicas
+	setDNS(&up, &d.Spec.Template.Spec)
 	return up, nil
 }
 
@@ -101,7 +105,7 @@ func ofJob(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, w 
 	if err != nil {
 		return w, err
 	}
-	w.DNSConfig = dnsConfigOf(job.Spec.Template.Spec.DNSConfig)
+	setDNS(&w, &job.Spec.Template.Spec)
 	ref := metav1.GetControllerOf(job)
 	if ref == nil {
 		return w, nil
@@ -114,8 +118,13 @@ func ofJob(ctx context.Context, client kubernetes.Interface, pod *corev1.Pod, w 
 	if err != nil {
 		return up, err
 	}
-	up.DNSConfig = dnsConfigOf(cron.Spec.JobTemplate.Spec.Template.Spec.DNSConfig)
+	setDNS(&up, &cron.Spec.JobTemplate.Spec.Template.Spec)
 	return up, nil
+}
+
+// setDNS enters what a pod spec says about DNS.
+func setDNS(w *patch.Workload, spec *corev1.PodSpec) {
+	w.DNSConfig, w.DNSPolicy = dnsConfigOf(spec.DNSConfig), string(spec.DNSPolicy)
 }
 
 // dnsConfigOf returns the part of a template's dnsConfig that a patch has to know.
@@ -123,7 +132,7 @@ func dnsConfigOf(c *corev1.PodDNSConfig) *patch.DNSConfig {
 	if c == nil {
 		return nil
 	}
-	out := &patch.DNSConfig{}
+	out := &patch.DNSConfig{Nameservers: c.Nameservers, Searches: c.Searches}
 	for _, o := range c.Options {
 		out.Options = append(out.Options, patch.Option{Name: o.Name, Value: o.Value})
 	}

@@ -16,6 +16,8 @@ type Workload struct {
 	Namespace string
 	// DNSConfig is what the template has now; nil when it has none.
 	DNSConfig *DNSConfig
+	// DNSPolicy is that of the template ("ClusterFirst"), empty when it is not known.
+	DNSPolicy string
 }
 
 // Pod is the Workload of a pod that nothing owns.

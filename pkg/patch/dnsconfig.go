@@ -5,12 +5,12 @@ import (
 	"strconv"
 )
 
-// DNSConfig is the part of a pod template's dnsConfig that a patch has to know (k8s.io/api core/v1 PodDNSConfig). Nameservers
-// and searches are left alone by leaving them out.
+// DNSConfig is a pod template's dnsConfig (k8s.io/api core/v1 PodDNSConfig). All three lists are atomic: a patch that names one
+// replaces it whole, and leaves the others alone.
 type DNSConfig struct {
-	// Options are those that the template has now, in order. The list is atomic: a patch that names one option takes the others
-	// away, so it has to carry them all.
-	Options []Option
+	Nameservers []string
+	Searches    []string
+	Options     []Option
 }
 
 // Option is an entry of dnsConfig.options (core/v1 PodDNSConfigOption).
