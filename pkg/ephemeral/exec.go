@@ -57,10 +57,10 @@ func open(ctx context.Context, executor streamer, what string) io.ReadWriteClose
 	ctx, cancel := context.WithCancel(ctx)
 	stdin, in := io.Pipe()
 	out, stdout := io.Pipe()
-	s := &stream{in: in, out: out, cancel: cancel, ended: make(chan struct{})}
+	s := &stream{in: in, out: out, cancel: cancel}
 	var stderr tail
 	go func() {
-		defer close(s.ended)
+		defer cancel()
 		err := executor.StreamWithContext(ctx, remotecommand.StreamOptions{Stdin: stdin, Stdout: stdout, Stderr: &stderr})
 		if err != nil {
 			err = &ExecError{What: what, Stderr: stderr.String(), Err: err}
@@ -99,7 +99,6 @@ type stream struct {
 	in     *io.PipeWriter
 	out    *io.PipeReader
 	cancel context.CancelFunc
-	ended  chan struct{}
 	once   sync.Once
 }
 
@@ -109,18 +108,14 @@ func (s *stream) Write(p []byte) (int, error) { return s.in.Write(p) }
 // partWithin is how long a command gets to end after its input has.
 const partWithin = 300 * time.Millisecond
 
-// Close ends the command's input, and the connection when the command does not end by itself.
+// Close ends the command's input, and the connection when the command does not end by itself. It does not wait for that: the
+// way of the exit code through the container runtime is nothing that a person at the other end should wait for. Where this
+// process ends first, the connection ends with it.
 func (s *stream) Close() error {
 	s.once.Do(func() {
 		_ = s.in.Close()  // Closing a pipe cannot fail.
 		_ = s.out.Close() // Nobody reads any more: a command that still writes must not wait for it.
-		t := time.NewTimer(partWithin)
-		defer t.Stop()
-		select {
-		case <-s.ended:
-		case <-t.C:
-		}
-		s.cancel()
+		time.AfterFunc(partWithin, s.cancel)
 	})
 	return nil
 }

@@ -2,6 +2,7 @@ package session
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -27,6 +28,9 @@ type Options struct {
 	Events func(probe.Event)
 	// Others takes every message that is no event, for those who show who is there. Like Events; may be nil.
 	Others func(Message)
+	// ReadAtOnce sends the request to read the target's settings right behind hello, which saves a round trip. The first Read
+	// then waits for that one.
+	ReadAtOnce bool
 	// Ping is how often the client makes sure that the hub is there: 15 seconds. When nothing at all was heard for three
 	// times as long, the stream counts as cut.
 	Ping time.Duration
@@ -53,10 +57,13 @@ type Client struct {
 	next    int
 	waiting map[string]*call
 	lastSeq int64
+	// early is the reading that was asked for right behind hello, until somebody waits for it.
+	early *call
 }
 
 // call is a request that waits to be done.
 type call struct {
+	id   string
 	fold probe.Fold
 	emit func(probe.Event)
 	done chan string
@@ -76,6 +83,9 @@ func Dial(ctx context.Context, stream io.ReadWriteCloser, opts Options) (*Client
 	c.send(Message{Type: TypeHello, Hello: &Hello{
 		Protocol: Protocol, Version: opts.Version, Name: opts.Name, Session: opts.Session, After: opts.After,
 	}})
+	if opts.ReadAtOnce {
+		c.readEarly()
+	}
 	go func() {
 		err := c.greet(in)
 		greeted <- err
@@ -156,13 +166,13 @@ func (c *Client) Resolve(ctx context.Context, ask probe.Ask) (probe.Resolution, 
 func (c *Client) ResolveLive(ctx context.Context, ask probe.Ask, emit func(probe.Event)) (probe.Resolution, error) {
 	what := fmt.Sprintf("resolve %q", ask.Host)
 	w := &call{emit: emit, done: make(chan string, 1)}
-	id := c.enlist(w)
-	err := c.request(ctx, what, Message{Type: TypeResolve, ID: id, Resolve: &ask}, w)
+	c.enlist(w)
+	err := c.request(ctx, what, Message{Type: TypeResolve, ID: w.id, Resolve: &ask}, w)
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.waiting, id)
-	r := probe.Resolution{ID: id, Host: ask.Host, Variant: ask.Variant.Label()}
-	if seen := w.fold.Resolution(id); seen != nil {
+	delete(c.waiting, w.id)
+	r := probe.Resolution{ID: w.id, Host: ask.Host, Variant: ask.Variant.Label()}
+	if seen := w.fold.Resolution(w.id); seen != nil {
 		r = *seen
 	} else if err == nil {
 		err = &RefusedError{What: what, Reason: "it is done, but no event of it came"}
@@ -170,15 +180,40 @@ func (c *Client) ResolveLive(ctx context.Context, ask probe.Ask, emit func(probe
 	return r, err
 }
 
-// Read has the hub read the target's settings again; what it finds comes as events.
+// Read has the hub read the target's settings again; what it finds comes as events. Errors are those of Resolve.
 func (c *Client) Read(ctx context.Context) error {
-	w := &call{done: make(chan string, 1)}
-	id := c.enlist(w)
-	err := c.request(ctx, "read the target's settings", Message{Type: TypeRead, ID: id}, w)
+	const what = "read the target's settings"
+	w := c.takeEarly()
+	var err error
+	if w != nil {
+		err = c.await(ctx, what, w)
+	} else {
+		w = &call{done: make(chan string, 1)}
+		c.enlist(w)
+		err = c.request(ctx, what, Message{Type: TypeRead, ID: w.id}, w)
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	delete(c.waiting, id)
+	delete(c.waiting, w.id)
 	return err
+}
+
+// readEarly asks for a reading before the hub has said who this client is: only chance keeps its id apart from those of others.
+func (c *Client) readEarly() {
+	w := &call{id: cleanName(c.opts.Name) + "-" + rand.Text(), done: make(chan string, 1)}
+	c.mu.Lock()
+	c.waiting[w.id], c.early = w, w
+	c.mu.Unlock()
+	c.send(Message{Type: TypeRead, ID: w.id})
+}
+
+// takeEarly returns the reading that was asked for early, once.
+func (c *Client) takeEarly() *call {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	w := c.early
+	c.early = nil
+	return w
 }
 
 // Shutdown asks the hub to end, for everybody, and waits until it has.
@@ -218,14 +253,13 @@ func (c *Client) hangUp() error {
 }
 
 // enlist gives a request its id and remembers who waits for it.
-func (c *Client) enlist(w *call) string {
+func (c *Client) enlist(w *call) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.next++
 	// The hub gives every client an id of its own, so that no two choose the same.
-	id := cleanName(c.opts.Name) + "." + c.hello.You + "-" + strconv.Itoa(c.next)
-	c.waiting[id] = w
-	return id
+	w.id = cleanName(c.opts.Name) + "." + c.hello.You + "-" + strconv.Itoa(c.next)
+	c.waiting[w.id] = w
 }
 
 // request sends m and waits until the hub says that it is done.
@@ -234,11 +268,16 @@ func (c *Client) request(ctx context.Context, what string, m Message, w *call) e
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	c.send(m)
+	return c.await(ctx, what, w)
+}
+
+// await waits until the hub says that a request is done.
+func (c *Client) await(ctx context.Context, what string, w *call) error {
 	select {
 	case refusal := <-w.done:
 		return refused(what, refusal)
 	case <-ctx.Done():
-		c.send(Message{Type: TypeCancel, ID: m.ID})
+		c.send(Message{Type: TypeCancel, ID: w.id})
 		return fmt.Errorf("%s: %w", what, ctx.Err())
 	case <-c.gone:
 	}

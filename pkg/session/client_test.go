@@ -186,6 +186,7 @@ func TestARecordedStreamOfALaterVersion(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
+		synctest.Wait() // The history is through: only then is there one writer.
 		go func() {
 			_, _ = in.Decode() // The request; without it the test hangs, and the bubble says so.
 			_, _ = io.WriteString(hub, strings.Join(lines[history:], "\n")+"\n")
