@@ -14,6 +14,9 @@ type Endpoint struct {
 	Node    string
 	// Restarts counts those of the containers of the pod.
 	Restarts int
+	// Port is where the server listens, 0 for 53: the cluster's DNS Service has 53 in front of whatever it is. NetworkPolicies are
+	// held against this one by network plugins that look after the Service's address was replaced.
+	Port int
 }
 
 // String writes e as Endpoints reads it.
@@ -23,13 +26,16 @@ func (e Endpoint) String() string {
 		words[1] = "not-ready"
 	}
 	if e.Pod != "" {
-		words = append(words, "pod="+e.Pod)
+		words = append(words, "pod="+word(e.Pod))
 	}
 	if e.Node != "" {
-		words = append(words, "node="+e.Node)
+		words = append(words, "node="+word(e.Node))
 	}
 	if e.Restarts > 0 {
 		words = append(words, fmt.Sprintf("restarts=%d", e.Restarts))
+	}
+	if e.Port > 0 && e.Port != 53 {
+		words = append(words, fmt.Sprintf("port=%d", e.Port))
 	}
 	return strings.Join(words, " ")
 }
@@ -55,12 +61,13 @@ func (f Facts) Endpoints() (list []Endpoint, known bool) {
 	}
 	for _, entry := range entries(text) {
 		words := strings.Fields(entry)
-		addr, err := netip.ParseAddr(words[0])
+		addr, err := parseAddr(words[0])
 		if err != nil {
 			return nil, false
 		}
 		list = append(list, Endpoint{
 			Address: addr, Ready: !has(words, "not-ready"), Pod: valueOf(words, "pod"), Node: valueOf(words, "node"), Restarts: number(valueOf(words, "restarts")),
+			Port: number(valueOf(words, "port")),
 		})
 	}
 	return list, true

@@ -10,10 +10,12 @@ const (
 	HostNetwork = "hostNetwork"
 	HostAliases = "hostAliases"
 	Owner       = "owner"
-	// Mesh tells of a sidecar that can capture DNS: "none", or "istio-proxy capture=true".
+	// Mesh is a Sidecar that can capture DNS: "none", or "istio-proxy capture=true".
 	Mesh = "mesh"
 	// Environment are names of hosts in the environment and arguments of the container, separated by blanks.
 	Environment = "environment"
+	// NamesInUse are the names that a change was checked on beside those that were given, separated by blanks.
+	NamesInUse = "namesInUse"
 	// Images are the containers of the pod with their images: "app=debian:12 proxy=alpine:3.20".
 	Images = "images"
 	// ManagedBy says who would revert a change of the owner: "none", "Helm release payments", "Argo CD application shop".
@@ -38,8 +40,9 @@ const (
 
 	// Of the pod's node.
 	KubeProxyMode = "kubeProxyMode"
-	Kernel        = "kernel"
-	OSImage       = "osImage"
+	// Kernel is its release, a Release: "5.15.0-91-generic".
+	Kernel  = "kernel"
+	OSImage = "osImage"
 	// NodeResolvConf is the file that the kubelet starts from, whole.
 	NodeResolvConf = "nodeResolvConf"
 	// DNSEvents are the events DNSConfigForming of the pod, one a line.

@@ -30,7 +30,7 @@ func (c NodeCache) Text() string {
 		words = append(words, "not-ready")
 	}
 	if c.Pod != "" {
-		words = append(words, "pod="+c.Pod)
+		words = append(words, "pod="+word(c.Pod))
 	}
 	return strings.Join(words, " ")
 }

@@ -20,6 +20,9 @@ type Service struct {
 	Ready, NotReady int
 	// PublishNotReady is spec.publishNotReadyAddresses.
 	PublishNotReady bool
+	// EndpointsUnknown is set where nobody knows how many endpoints there are: Ready and NotReady then say nothing. In text the
+	// counts are left out.
+	EndpointsUnknown bool
 }
 
 // Text writes s as Facts.Service reads it.
@@ -29,14 +32,16 @@ func (s Service) Text() string {
 	case !s.Exists:
 		return None
 	case s.ExternalName != "":
-		return "ExternalName " + s.ExternalName
+		return "ExternalName " + word(s.ExternalName)
 	case s.Headless:
 		words = append(words, "headless")
 	default:
 		words = append(words, "ClusterIP", s.ClusterIP.String())
 	}
-	words = append(words, fmt.Sprintf("ready=%d", s.Ready))
-	if s.NotReady > 0 {
+	if !s.EndpointsUnknown {
+		words = append(words, fmt.Sprintf("ready=%d", s.Ready))
+	}
+	if s.NotReady > 0 && !s.EndpointsUnknown {
 		words = append(words, fmt.Sprintf("not-ready=%d", s.NotReady))
 	}
 	if s.PublishNotReady {
@@ -60,12 +65,15 @@ func (f Facts) Service(name, namespace string) (s Service, known bool) {
 	}
 	words := strings.Fields(text)
 	switch {
+	case len(words) == 0:
+		return Service{}, false
 	case words[0] == "ExternalName" && len(words) > 1:
 		s.ExternalName = words[1]
+		return s, true
 	case words[0] == "headless":
 		s.Headless = true
 	case words[0] == "ClusterIP" && len(words) > 1:
-		addr, err := netip.ParseAddr(words[1])
+		addr, err := parseAddr(words[1])
 		if err != nil {
 			return Service{}, false
 		}
@@ -73,6 +81,7 @@ func (f Facts) Service(name, namespace string) (s Service, known bool) {
 	default:
 		return Service{}, false
 	}
+	s.EndpointsUnknown = valueOf(words, "ready") == "" && valueOf(words, "not-ready") == ""
 	s.Ready, s.NotReady, s.PublishNotReady = number(valueOf(words, "ready")), number(valueOf(words, "not-ready")), has(words, "publish-not-ready")
 	return s, true
 }
@@ -100,10 +109,10 @@ func (p Peer) Text() string {
 		words = append(words, "not-ready")
 	}
 	if p.Phase != "" {
-		words = append(words, "phase="+p.Phase)
+		words = append(words, "phase="+word(p.Phase))
 	}
 	if p.Node != "" {
-		words = append(words, "node="+p.Node)
+		words = append(words, "node="+word(p.Node))
 	}
 	return strings.Join(words, " ")
 }
