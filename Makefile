@@ -1,5 +1,5 @@
 # The few verbs of this tree. Everything they need and may install, they install; see hack/test.sh.
-.PHONY: all build test lint unit conformance terminal e2e fuzz bench cluster-up cluster-down image generate tidy clean
+.PHONY: all build test lint unit conformance terminal e2e fuzz bench cases cluster-up cluster-down image generate tidy clean
 
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 COMMIT  ?= $(shell git rev-parse --short HEAD 2>/dev/null || echo unknown)
@@ -23,6 +23,10 @@ lint unit conformance terminal e2e: ## one part of the tests
 
 fuzz: ## every fuzz target for a while: make fuzz FUZZTIME=10m
 	bash hack/fuzz.sh
+
+CASES ?= internal/pipeline/testdata/cases
+cases: ## incidents as scenario files, held against what they expect: make cases CASES=DIR
+	go run ./internal/cases/cmd $(CASES)
 
 bench: ## ratios against the alternatives, on the test cluster
 	bash hack/bench.sh

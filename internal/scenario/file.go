@@ -25,6 +25,8 @@ const (
 	// MaxNames bounds the hosts, and the names in Also.
 	MaxNames = 64
 	maxFacts = 256
+	// MaxCount bounds how often a host is resolved.
+	MaxCount = 1000
 )
 
 // Scenario is a run on modelled servers: the target's settings and libc, what is asked, what the servers do, what is known
@@ -41,6 +43,12 @@ type Scenario struct {
 	Hosts, Also []string
 	World       simnet.World
 	Facts       map[string]probe.Fact
+	// Case is what several scenarios have in common that are one incident on several targets; empty for one that stands alone.
+	Case string
+	// Count is how often each host is resolved; 0 means once.
+	Count int
+	// Expect is what a run has to say, nil where nobody wrote it down.
+	Expect *Expect
 }
 
 // DNSConfig is what a pod template says about its resolver (k8s.io/api core/v1 PodDNSConfig), as far as a patch has to know.
@@ -72,6 +80,9 @@ type file struct {
 	Loss     float64                    `json:"loss"`
 	PairRace float64                    `json:"pairRace"`
 	Facts    map[string]json.RawMessage `json:"facts"`
+	Case     string                     `json:"case"`
+	Count    int                        `json:"count"`
+	Expect   *fileExpect                `json:"expect"`
 }
 
 type fileTarget struct {
@@ -143,7 +154,7 @@ func Read(data []byte) (Scenario, error) {
 
 func (f *file) scenario() (Scenario, error) {
 	s := Scenario{
-		Name: f.Name, Title: f.Title, Hosts: f.Hosts, Also: f.Also,
+		Name: f.Name, Title: f.Title, Hosts: f.Hosts, Also: f.Also, Case: f.Case, Count: f.Count,
 		Target: probe.Target{
 			Namespace: f.Target.Namespace, Pod: f.Target.Pod, Container: f.Target.Container, Node: f.Target.Node,
 			Owner: f.Target.Owner, Via: "model",
@@ -157,8 +168,13 @@ func (f *file) scenario() (Scenario, error) {
 		return s, errors.New("it has no hosts to ask for")
 	case len(f.Hosts) > MaxNames || len(f.Also) > MaxNames:
 		return s, fmt.Errorf("at most %d hosts, and %d names in also, are allowed", MaxNames, MaxNames)
+	case f.Count < 0 || f.Count > MaxCount:
+		return s, fmt.Errorf("count %d lies outside of 0 to %d", f.Count, MaxCount)
 	}
 	var err error
+	if s.Expect, err = f.Expect.expect(); err != nil {
+		return s, err
+	}
 	if s.Libc, s.LibcVersion, err = parseLibc(f.Libc); err != nil {
 		return s, err
 	}

@@ -1,0 +1,189 @@
+package scenario
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+)
+
+// NoPatch is the expectation that no change of dnsConfig is proposed.
+const NoPatch = "none"
+
+// Expect is what a run of the scenario has to say, and must not say.
+type Expect struct {
+	// Class is that of the first finding, empty for a run that must have none.
+	Class string
+	// Also are classes of further findings that must be there.
+	Also []string
+	// Says are texts that findings, remedies or problems must contain. An entry is one or several texts separated by " | ", of
+	// which one is enough.
+	Says []string
+	// Patch is nil where the patch is not judged; else NoPatch, the variant that was checked ("ndots:2"), or texts that the
+	// patch's YAML must contain.
+	Patch []string
+	// Never are classes and texts that must not appear in findings and remedies, on the first screen either.
+	Never []string
+	// NeverAdvised are texts that neither the text of a remedy nor the patch may contain. Other than with Never, a finding may
+	// speak of them, as in "use-vc would not help here".
+	NeverAdvised []string
+}
+
+// fileExpect is Expect as people write it.
+type fileExpect struct {
+	Class        *string  `json:"class"`
+	Also         []string `json:"also"`
+	Says         []string `json:"says"`
+	Patch        texts    `json:"patch"`
+	Never        []string `json:"never"`
+	NeverAdvised []string `json:"neverAdvised"`
+}
+
+// texts is one text or a list of them.
+type texts []string
+
+func (t *texts) UnmarshalJSON(data []byte) error {
+	var one string
+	if json.Unmarshal(data, &one) == nil {
+		*t = texts{one}
+		return nil
+	}
+	var many []string
+	if err := json.Unmarshal(data, &many); err != nil {
+		return fmt.Errorf("a text or a list of texts is needed, not %.20s", data)
+	}
+	*t = many
+	return nil
+}
+
+func (f *fileExpect) expect() (*Expect, error) {
+	switch {
+	case f == nil:
+		return nil, nil
+	case f.Class == nil:
+		return nil, errors.New(`expect names no class; the empty text "" means no finding at all`)
+	}
+	e := &Expect{Class: *f.Class, Also: f.Also, Says: f.Says, Patch: f.Patch, Never: f.Never, NeverAdvised: f.NeverAdvised}
+	for _, list := range [][]string{e.Also, e.Says, e.Patch, e.Never, e.NeverAdvised} {
+		if len(list) > MaxNames {
+			return nil, fmt.Errorf("at most %d entries are allowed in a list of expect", MaxNames)
+		}
+		if slices.ContainsFunc(list, func(s string) bool { return strings.TrimSpace(s) == "" }) {
+			return nil, errors.New("an entry of a list of expect is empty: every run would meet it")
+		}
+	}
+	return e, nil
+}
+
+// Statement is one demand of an Expect, and whether a run met it.
+type Statement struct {
+	// Kind is the field of Expect: "class", "also", "says", "patch", "never", "neverAdvised".
+	Kind string
+	Want string
+	Met  bool
+	// Got is what was there instead, where that can be said.
+	Got string
+}
+
+func (s Statement) String() string {
+	text := s.Kind + " " + fmt.Sprintf("%q", s.Want)
+	if !s.Met && s.Got != "" {
+		text += ", got " + s.Got
+	}
+	return text
+}
+
+// Judge compares a run with what is expected of it. early are the findings of its first screen, which may be incomplete, but not
+// wrong.
+func (e *Expect) Judge(run probe.Run, early []probe.Finding) []Statement {
+	var out []Statement
+	first := ""
+	if len(run.Findings) > 0 {
+		first = run.Findings[0].Class
+	}
+	out = append(out, Statement{Kind: "class", Want: e.Class, Met: first == e.Class, Got: fmt.Sprintf("%q", first)})
+	for _, class := range e.Also {
+		met := slices.ContainsFunc(run.Findings, func(f probe.Finding) bool { return f.Class == class })
+		out = append(out, Statement{Kind: "also", Want: class, Met: met})
+	}
+	all := strings.Join(append(said(run.Findings), run.Problems...), "\n")
+	for _, want := range e.Says {
+		met := slices.ContainsFunc(strings.Split(want, " | "), func(one string) bool { return contains(all, one) })
+		out = append(out, Statement{Kind: "says", Want: want, Met: met})
+	}
+	if len(e.Patch) > 0 {
+		out = append(out, e.judgePatch(run.Patch)...)
+	}
+	for _, bad := range e.Never {
+		where := holding(append(said(early), said(run.Findings)...), bad)
+		out = append(out, Statement{Kind: "never", Want: bad, Met: where == "", Got: where})
+	}
+	for _, bad := range e.NeverAdvised {
+		where := holding(advice(run), bad)
+		out = append(out, Statement{Kind: "neverAdvised", Want: bad, Met: where == "", Got: where})
+	}
+	return out
+}
+
+func (e *Expect) judgePatch(p *probe.Patch) []Statement {
+	got := NoPatch
+	if p != nil {
+		got = p.Variant
+	}
+	if want := e.Patch[0]; len(e.Patch) == 1 && (want == NoPatch || p == nil || want == p.Variant) {
+		return []Statement{{Kind: "patch", Want: want, Met: want == got, Got: got}}
+	}
+	var out []Statement
+	for _, want := range e.Patch {
+		out = append(out, Statement{Kind: "patch", Want: want, Met: p != nil && contains(p.YAML, want), Got: got})
+	}
+	return out
+}
+
+// said are the texts of findings, with their classes.
+func said(findings []probe.Finding) []string {
+	var out []string
+	for _, f := range findings {
+		out = append(out, f.Class, f.Title, f.Explain)
+		for _, e := range f.Evidence {
+			out = append(out, e.Text)
+		}
+		for _, r := range f.Remedies {
+			out = append(out, r.Text, r.Gain, r.Caveat)
+		}
+	}
+	return out
+}
+
+// advice is what a run tells people to do.
+func advice(run probe.Run) []string {
+	var out []string
+	for _, f := range run.Findings {
+		for _, r := range f.Remedies {
+			out = append(out, r.Text)
+		}
+	}
+	if run.Patch != nil {
+		out = append(out, run.Patch.Variant, run.Patch.YAML)
+	}
+	return out
+}
+
+// holding returns the first of texts that contains part, empty when none does.
+func holding(texts []string, part string) string {
+	for _, t := range texts {
+		if contains(t, part) {
+			return fmt.Sprintf("%q", t)
+		}
+	}
+	return ""
+}
+
+// contains compares without regard to case and to how white space falls.
+func contains(text, part string) bool {
+	plain := func(s string) string { return strings.Join(strings.Fields(strings.ToLower(s)), " ") }
+	return strings.Contains(plain(text), plain(part))
+}
