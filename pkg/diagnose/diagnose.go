@@ -72,8 +72,9 @@ type FollowUp struct {
 	Times int
 }
 
-// FollowUps returns what the rules want asked before they can judge, the causes first, without what was asked already. Asked
-// again with the answers, it may want more; a run that has nothing to find out gets an empty list.
+// FollowUps returns what the rules want asked before they can judge, the causes first, without what was asked already: questions to
+// servers as long as there are any, then resolutions. Asked again with the answers, it may want more; a run that has nothing to find
+// out gets an empty list.
 func FollowUps(in Input) []FollowUp {
 	v := newView(in)
 	var out []FollowUp
@@ -94,22 +95,40 @@ func FollowUps(in Input) []FollowUp {
 	for i := range out {
 		out[i].Times -= v.timesAsked(out[i].Ask)
 	}
-	return slices.DeleteFunc(out, func(f FollowUp) bool { return f.Times <= 0 })
+	out = slices.DeleteFunc(out, func(f FollowUp) bool { return f.Times <= 0 })
+	// A question to a server costs a second at most. What its answer leaves open may need a resolution, which can cost 20.
+	questions := slices.DeleteFunc(slices.Clone(out), func(f FollowUp) bool { return f.Ask.Question == nil })
+	if len(questions) > 0 {
+		return questions
+	}
+	return out
 }
 
 // timesAsked is how often the run asked just this already, whatever came of it.
 func (v *view) timesAsked(ask probe.Ask) (n int) {
 	for i := range v.run.Resolutions {
 		r := &v.run.Resolutions[i]
-		if r.Purpose.OrAsked() == ask.Purpose.OrAsked() && r.Host == ask.Host && r.Variant == ask.Variant.Label() {
+		if r.Purpose.OrAsked() == ask.Purpose.OrAsked() && r.Host == ask.Host && r.Variant == ask.Variant.Label() && (ask.Question == nil || askedFor(r, ask.Types)) {
 			n++
 		}
 	}
 	return n
 }
 
+// askedFor says whether r asked for each of the types. What could not be sent at all counts: it would not be sent again either.
+func askedFor(r *probe.Resolution, types []probe.QueryType) bool {
+	for _, t := range types {
+		for _, a := range r.Attempts {
+			if len(a.Queries) > 0 && !slices.ContainsFunc(a.Queries, func(q probe.Query) bool { return q.Type == t }) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
 func sameAsk(a, b probe.Ask) bool {
-	return a.Host == b.Host && a.Variant.Label() == b.Variant.Label() && a.Purpose.OrAsked() == b.Purpose.OrAsked()
+	return a.Host == b.Host && a.Variant.Label() == b.Variant.Label() && a.Purpose.OrAsked() == b.Purpose.OrAsked() && slices.Equal(a.Types, b.Types)
 }
 
 // finished returns f with lists that are not nil, and with texts that can be printed whatever a trace had in it.
