@@ -134,8 +134,9 @@ func (s *Server) goRun(f func()) {
 func (s *Server) react(wire []byte, server netip.Addr, from netip.AddrPort, t probe.Transport) (r simnet.Reaction, reply []byte) {
 	q := decodeQuery(wire)
 	s.mu.Lock()
-	s.journal.add(Asked{At: time.Now(), Server: server, From: from, Transport: t, Query: q})
-	r = s.world.React(s.state, q, server, t)
+	now := time.Now()
+	s.journal.add(Asked{At: now, Server: server, From: from, Transport: t, Query: q})
+	r = s.world.React(s.state, q, simnet.Arrival{Server: server, Transport: t, Port: from.Port(), At: now})
 	s.mu.Unlock()
 	if r.Refused || r.Silent || r.Reset {
 		return r, nil

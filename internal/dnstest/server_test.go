@@ -302,7 +302,7 @@ func TestEncodedSizeIsTheModelsSize(t *testing.T) {
 		for _, edns := range []uint16{0, 1200} {
 			q := decodeQuery(query(1, "a.b.example.", dns.TypeA))
 			q.EDNSSize = edns
-			r := w.React(simnet.NewState(1), q, first, probe.UDP)
+			r := w.React(simnet.NewState(1), q, simnet.Arrival{Server: first, Transport: probe.UDP})
 			wire, err := encodeReply(r.Reply, r.EDNS)
 			if err != nil {
 				t.Fatal(err)

@@ -118,7 +118,10 @@ type fileRule struct {
 	Type      probe.QueryType `json:"type"`
 	Server    netip.Addr      `json:"server"`
 	Transport probe.Transport `json:"transport"`
+	Port      string          `json:"port"`
 	Nth       []int           `json:"nth"`
+	Cycle     int             `json:"cycle"`
+	Over      int             `json:"over"`
 	Do        []string        `json:"do"`
 }
 
@@ -238,7 +241,8 @@ func (f *file) world() (simnet.World, error) {
 			return w, fmt.Errorf("rule %d (%.80s): %w", i+1, r.Name, err)
 		}
 		w.Rules = append(w.Rules, simnet.Rule{
-			Name: r.Name, Type: r.Type, Server: r.Server, Transport: r.Transport, Nth: r.Nth, Do: actions,
+			Name: r.Name, Type: r.Type, Server: r.Server, Transport: r.Transport, Port: r.Port, Nth: r.Nth, Cycle: r.Cycle,
+			Over: r.Over, Do: actions,
 		})
 	}
 	return w, w.Check()

@@ -147,7 +147,7 @@ type Transmission struct {
 	Transport Transport `json:"transport"`
 	// Socket counts the sockets of the resolution from 1. Equal numbers share a socket and so a source port.
 	Socket int `json:"socket"`
-	// LocalPort is the source port, 0 when unknown or modelled.
+	// LocalPort is the source port, 0 when unknown.
 	LocalPort uint16 `json:"localPort,omitempty"`
 	ID        uint16 `json:"id"`
 	Sent      Millis `json:"sentMs"`

@@ -18,12 +18,13 @@ const maxPending = 1 << 16
 
 // Options of a Network.
 type Options struct {
-	// Start is the virtual time at the beginning; zero means 2026-01-01T00:00:00Z, so that runs can be compared.
+	// Start is the virtual time at the beginning; zero means 2026-01-01T00:00:00Z, so that runs can be compared. Where the clock of
+	// State is further, it goes on from there.
 	Start time.Time
 	// Seed decides ids and losses.
 	Seed uint64
 	// State is what the servers remember; nil means servers that were never asked. Networks that follow each other can
-	// share one.
+	// share one: time goes on from one to the next.
 	State *State
 	// Pace is how many real seconds a virtual second takes: 0 jumps from event to event, 1 runs in real time.
 	Pace float64
@@ -48,6 +49,7 @@ type Network struct {
 
 type socket struct {
 	transport probe.Transport
+	port      uint16
 	server    netip.AddrPort
 	connected bool
 	// flows has the time of the first datagram to each server.
@@ -68,6 +70,10 @@ func New(ctx context.Context, w *World, o Options) *Network {
 	if o.State == nil {
 		o.State = NewState(o.Seed)
 	}
+	if o.State.now.After(o.Start) {
+		o.Start = o.State.now
+	}
+	o.State.now = o.Start
 	return &Network{
 		ctx: ctx, world: w, state: o.State, pace: o.Pace,
 		ids:   rand.New(rand.NewPCG(o.Seed, 0xd1b54a32d192ed03)),
@@ -82,13 +88,18 @@ func (n *Network) Now() time.Time { return n.now }
 // Random16 returns the next number of the seed's sequence.
 func (n *Network) Random16() uint16 { return uint16(n.ids.Uint32()) }
 
-// LocalPort returns 0: modelled sockets have no port.
-func (n *Network) LocalPort(resolver.Socket) uint16 { return 0 }
+// LocalPort returns the source port of an open socket.
+func (n *Network) LocalPort(id resolver.Socket) uint16 {
+	if s, open := n.sockets[id]; open {
+		return s.port
+	}
+	return 0
+}
 
 // Open opens a socket; a TCP socket starts its handshake.
 func (n *Network) Open(t probe.Transport, server netip.AddrPort, o resolver.OpenOptions) (resolver.Socket, error) {
 	n.opened++
-	s := &socket{transport: t, server: server, connected: o.Connected, flows: map[netip.AddrPort]time.Time{}}
+	s := &socket{transport: t, port: n.state.port(), server: server, connected: o.Connected, flows: map[netip.AddrPort]time.Time{}}
 	n.sockets[n.opened] = s
 	if t != probe.TCP {
 		return n.opened, nil
@@ -129,7 +140,7 @@ func (n *Network) sendDatagram(id resolver.Socket, s *socket, to netip.AddrPort,
 	if !known {
 		s.flows[to] = n.now
 	}
-	r := n.world.React(n.state, q, to.Addr(), probe.UDP)
+	r := n.world.React(n.state, q, Arrival{Server: to.Addr(), Transport: probe.UDP, Port: s.port, At: n.now})
 	raced := known && first.Equal(n.now) && n.state.chance(n.world.PairRace)
 	switch {
 	case to.Port() != 53 || r.Refused:
@@ -154,7 +165,7 @@ func (n *Network) sendStream(id resolver.Socket, s *socket, queries []resolver.Q
 		return resolver.ErrReset
 	}
 	for _, q := range queries {
-		r := n.world.React(n.state, q, s.server.Addr(), probe.TCP)
+		r := n.world.React(n.state, q, Arrival{Server: s.server.Addr(), Transport: probe.TCP, Port: s.port, At: n.now})
 		at := n.now.Add(r.Delay)
 		if at.Before(s.lastReply) {
 			at = s.lastReply
@@ -232,6 +243,9 @@ func (n *Network) advance(at time.Time) error {
 		return nil
 	}
 	n.now = at
+	if at.After(n.state.now) {
+		n.state.now = at
+	}
 	if n.pace <= 0 {
 		return nil
 	}

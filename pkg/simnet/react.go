@@ -11,15 +11,45 @@ import (
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 )
 
-// State is what a World's servers remember: how often each rule matched, and the dice. It is not safe for concurrent use.
+// State is what a World's servers remember: how often each rule matched, and the dice. With it goes what outlives a Network on the
+// asking side: the clock, and the source ports to come. It is not safe for concurrent use.
 type State struct {
 	matches map[int]int
-	dice    *rand.Rand
+	// second has, by rule, how many queries it matched in the second under way.
+	second map[int]bucket
+	dice   *rand.Rand
+	ports  *rand.Rand
+	// now is the latest time of any Network with this state.
+	now time.Time
 }
 
-// NewState returns the state of servers that were never asked. The same seed gives the same losses.
+// bucket counts what came in one second.
+type bucket struct {
+	second int64
+	n      int
+}
+
+// NewState returns the state of servers that were never asked. The same seed gives the same losses and the same source ports.
 func NewState(seed uint64) *State {
-	return &State{matches: map[int]int{}, dice: rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15))}
+	return &State{
+		matches: map[int]int{}, second: map[int]bucket{},
+		dice:  rand.New(rand.NewPCG(seed, 0x9e3779b97f4a7c15)),
+		ports: rand.New(rand.NewPCG(seed, 0xbf58476d1ce4e5b9)),
+	}
+}
+
+// port draws a source port from those that Linux gives to clients (net.ipv4.ip_local_port_range).
+func (st *State) port() uint16 { return uint16(32768 + st.ports.IntN(60999-32768+1)) }
+
+// inSecond counts a query that rule i matches, and returns how many it matched in the same second by now.
+func (st *State) inSecond(i int, at time.Time) int {
+	b := st.second[i]
+	if b.second != at.Unix() {
+		b = bucket{second: at.Unix()}
+	}
+	b.n++
+	st.second[i] = b
+	return b.n
 }
 
 // chance throws the dice. It draws nothing for a probability of 0, so that a World without losses stays the same run.
@@ -65,9 +95,19 @@ func (w *World) delay(s Server) time.Duration {
 	return w.Delay
 }
 
-// React returns what becomes of query q to server over t. It changes nothing but st.
-func (w *World) React(st *State, q resolver.Query, server netip.Addr, t probe.Transport) Reaction {
-	s, ok := w.Alive(server)
+// Arrival is how a query reaches a server.
+type Arrival struct {
+	Server    netip.Addr
+	Transport probe.Transport
+	// Port is the source port.
+	Port uint16
+	At   time.Time
+}
+
+// React returns what becomes of query q that arrives as from says. It changes nothing but st.
+func (w *World) React(st *State, q resolver.Query, from Arrival) Reaction {
+	s, ok := w.Alive(from.Server)
+	t := from.Transport
 	if !ok {
 		return Reaction{Refused: true}
 	}
@@ -82,7 +122,7 @@ func (w *World) React(st *State, q resolver.Query, server netip.Addr, t probe.Tr
 		r.Reply = resolver.Reply{ID: q.ID, Response: true, RD: true, RA: true, Rcode: w.Undecodable, Size: headerSize}
 		return r
 	}
-	actions, matched := w.match(st, q, server, t)
+	actions, matched := w.match(st, q, from)
 	if !matched {
 		actions = []Action{{Kind: ActNXDomain}}
 	}
@@ -103,22 +143,41 @@ func (w *World) React(st *State, q resolver.Query, server netip.Addr, t probe.Tr
 }
 
 // match returns the actions of the rule that decides, and counts.
-func (w *World) match(st *State, q resolver.Query, server netip.Addr, t probe.Transport) ([]Action, bool) {
+func (w *World) match(st *State, q resolver.Query, from Arrival) ([]Action, bool) {
 	name := bare(q.Name)
-	for i, r := range w.Rules {
-		if (r.Type != "" && r.Type != q.Type) || (r.Transport != "" && r.Transport != t) {
-			continue
-		}
-		if (r.Server.IsValid() && r.Server.Unmap() != server.Unmap()) || (r.Name != "" && !glob(bare(r.Name), name)) {
+	for i := range w.Rules {
+		r := &w.Rules[i]
+		if !r.concerns(name, q.Type, from) {
 			continue
 		}
 		st.matches[i]++
-		if len(r.Nth) != 0 && !slices.Contains(r.Nth, st.matches[i]) {
+		n := st.matches[i]
+		if r.Cycle > 0 {
+			n = (n-1)%r.Cycle + 1
+		}
+		if len(r.Nth) != 0 && !slices.Contains(r.Nth, n) {
+			continue
+		}
+		if r.Over > 0 && st.inSecond(i, from.At) <= r.Over {
 			continue
 		}
 		return r.Do, true
 	}
 	return nil, false
+}
+
+// concerns says whether r is about a query, whatever came before it.
+func (r *Rule) concerns(name string, t probe.QueryType, from Arrival) bool {
+	switch {
+	case r.Type != "" && r.Type != t, r.Transport != "" && r.Transport != from.Transport:
+		return false
+	case r.Server.IsValid() && r.Server.Unmap() != from.Server.Unmap():
+		return false
+	case r.Port != "" && (r.Port == PortEven) != (from.Port%2 == 0):
+		return false
+	}
+	names := strings.Fields(r.Name)
+	return len(names) == 0 || slices.ContainsFunc(names, func(pattern string) bool { return glob(bare(pattern), name) })
 }
 
 // builder gathers a reply.

@@ -31,7 +31,7 @@ func do(t *testing.T, words ...string) Rule {
 }
 
 func ask(w *World, qt probe.QueryType, tr probe.Transport) Reaction {
-	return w.React(NewState(1), resolver.Query{ID: 7, Name: "X.test.", Type: qt}, ns1, tr)
+	return w.React(NewState(1), resolver.Query{ID: 7, Name: "X.test.", Type: qt}, Arrival{Server: ns1, Transport: tr})
 }
 
 func TestReactBuildsReplies(t *testing.T) {
@@ -133,31 +133,31 @@ func TestReactMatching(t *testing.T) {
 	q := resolver.Query{Name: "lost.test.", Type: probe.TypeA}
 	var silent []bool
 	for range 4 {
-		silent = append(silent, w.React(st, q, ns1, probe.UDP).Silent)
+		silent = append(silent, w.React(st, q, Arrival{Server: ns1, Transport: probe.UDP}).Silent)
 	}
 	if !slices.Equal(silent, []bool{true, false, true, false}) {
 		t.Errorf("nth: %v", silent)
 	}
-	if r := w.React(st, q, other, probe.UDP); r.Reply.Rcode != 2 {
+	if r := w.React(st, q, Arrival{Server: other, Transport: probe.UDP}); r.Reply.Rcode != 2 {
 		t.Errorf("by server: %+v", r)
 	}
-	if r := w.React(st, q, ns1, probe.TCP); r.Reply.Rcode != 5 {
+	if r := w.React(st, q, Arrival{Server: ns1, Transport: probe.TCP}); r.Reply.Rcode != 5 {
 		t.Errorf("by transport: %+v", r)
 	}
-	if r := w.React(st, resolver.Query{Name: "a.test."}, ns1, probe.UDP); r.Reply.Rcode != 3 || r.Reply.SOAMinimum == nil || !r.Reply.AA {
+	if r := w.React(st, resolver.Query{Name: "a.test."}, Arrival{Server: ns1, Transport: probe.UDP}); r.Reply.Rcode != 3 || r.Reply.SOAMinimum == nil || !r.Reply.AA {
 		t.Errorf("no rule: %+v", r)
 	}
-	if r := w.React(st, q, netip.MustParseAddr("10.9.9.9"), probe.UDP); !r.Refused {
+	if r := w.React(st, q, Arrival{Server: netip.MustParseAddr("10.9.9.9"), Transport: probe.UDP}); !r.Refused {
 		t.Error("an address that is not listed is not closed")
 	}
-	if r := w.React(st, q, netip.MustParseAddr("10.96.0.12"), probe.UDP); !r.Silent {
+	if r := w.React(st, q, Arrival{Server: netip.MustParseAddr("10.96.0.12"), Transport: probe.UDP}); !r.Silent {
 		t.Error("a black hole answers")
 	}
-	if r := w.React(st, resolver.Query{Wire: []byte{1, 2, 3}}, ns1, probe.UDP); !r.Silent {
+	if r := w.React(st, resolver.Query{Wire: []byte{1, 2, 3}}, Arrival{Server: ns1, Transport: probe.UDP}); !r.Silent {
 		t.Error("a malformed query is answered")
 	}
 	w.Undecodable = resolver.RcodeFormErr
-	if r := w.React(st, resolver.Query{ID: 7, Wire: []byte{1, 2, 3}}, ns1, probe.UDP); r.Silent || r.Reply.ID != 7 || r.Reply.Rcode != 1 {
+	if r := w.React(st, resolver.Query{ID: 7, Wire: []byte{1, 2, 3}}, Arrival{Server: ns1, Transport: probe.UDP}); r.Silent || r.Reply.ID != 7 || r.Reply.Rcode != 1 {
 		t.Errorf("bytes that are no message, from a server that says so: %+v", r)
 	}
 }
@@ -165,23 +165,23 @@ func TestReactMatching(t *testing.T) {
 func TestReactTruncates(t *testing.T) {
 	w := world(t, do(t, "pad:60"))
 	q := resolver.Query{Name: "x.test.", Type: probe.TypeA}
-	if r := w.React(NewState(1), q, ns1, probe.UDP).Reply; r.TC || len(r.Answers) != 60 {
+	if r := w.React(NewState(1), q, Arrival{Server: ns1, Transport: probe.UDP}).Reply; r.TC || len(r.Answers) != 60 {
 		t.Errorf("cut without Truncate: %d answers", len(r.Answers))
 	}
 	w.Truncate = true
-	r := w.React(NewState(1), q, ns1, probe.UDP).Reply
+	r := w.React(NewState(1), q, Arrival{Server: ns1, Transport: probe.UDP}).Reply
 	if !r.TC || r.Size > 512 || len(r.Answers) == 0 {
 		t.Errorf("not cut to 512: size %d, %d answers", r.Size, len(r.Answers))
 	}
 	q.EDNSSize = 1232
-	if r := w.React(NewState(1), q, ns1, probe.UDP); r.Reply.TC || !r.EDNS || r.Reply.Size != 12+12+60*16+11 {
+	if r := w.React(NewState(1), q, Arrival{Server: ns1, Transport: probe.UDP}); r.Reply.TC || !r.EDNS || r.Reply.Size != 12+12+60*16+11 {
 		t.Errorf("cut within the EDNS size: %+v", r.Reply.Size)
 	}
-	if r := w.React(NewState(1), q, ns1, probe.TCP).Reply; r.TC {
+	if r := w.React(NewState(1), q, Arrival{Server: ns1, Transport: probe.TCP}).Reply; r.TC {
 		t.Error("cut on TCP")
 	}
 	w.Rules = []Rule{do(t, "pad:4096")}
-	if r := w.React(NewState(1), q, ns1, probe.TCP).Reply; r.Size > 65535 || !r.TC {
+	if r := w.React(NewState(1), q, Arrival{Server: ns1, Transport: probe.TCP}).Reply; r.Size > 65535 || !r.TC {
 		t.Errorf("size %d", r.Size)
 	}
 }

@@ -76,17 +76,31 @@ type Server struct {
 
 // Rule says what happens to the queries it matches. Empty fields match everything.
 type Rule struct {
-	// Name is compared without regard to case and to a final dot; '*' stands for any text, dots included.
+	// Name is compared without regard to case and to a final dot; '*' stands for any text, dots included. Blanks separate
+	// several names, of which one has to match.
 	Name      string
 	Type      probe.QueryType
 	Server    netip.Addr
 	Transport probe.Transport
-	// Nth limits the rule to these of the queries that match its other fields, counted from 1. The others go on to the
+	// Port limits the rule to half of the source ports: PortEven or PortOdd.
+	Port string
+	// Nth limits the rule to these of the queries that match the fields above, counted from 1. The others go on to the
 	// rules below.
 	Nth []int
+	// Cycle makes Nth count from 1 again after so many queries; 0 does not.
+	Cycle int
+	// Over limits the rule to the queries beyond so many in a second of the clock, of those that match the fields above; 0
+	// does not. The others go on to the rules below.
+	Over int
 	// Do is what the server does. No action at all means NODATA.
 	Do []Action
 }
+
+// Halves of the source ports.
+const (
+	PortEven = "even"
+	PortOdd  = "odd"
+)
 
 // ActionKind names what an Action does.
 type ActionKind string
@@ -197,10 +211,19 @@ func (r *Rule) check() error {
 		return fmt.Errorf("type %q is none of A, AAAA, SRV, TXT", r.Type)
 	case r.Transport != "" && r.Transport != probe.UDP && r.Transport != probe.TCP:
 		return fmt.Errorf("transport %q is neither udp nor tcp", r.Transport)
+	case r.Port != "" && r.Port != PortEven && r.Port != PortOdd:
+		return fmt.Errorf("source ports are even or odd, not %.20q", r.Port)
+	case r.Cycle < 0 || r.Over < 0:
+		return fmt.Errorf("cycle and over count from 1, %d is too small", min(r.Cycle, r.Over))
+	case r.Cycle > 0 && len(r.Nth) == 0:
+		return fmt.Errorf("cycle says after how many queries nth begins again, but there is no nth")
 	}
 	for _, n := range r.Nth {
 		if n < 1 {
 			return fmt.Errorf("nth counts from 1, %d is too small", n)
+		}
+		if r.Cycle > 0 && n > r.Cycle {
+			return fmt.Errorf("a cycle of %d has no query %d", r.Cycle, n)
 		}
 	}
 	return nil
