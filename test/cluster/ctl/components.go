@@ -61,7 +61,7 @@ var components = []component{
 	},
 	{
 		name: "programs", dir: ".", sources: []string{"go.mod", "go.sum", "outside", "apps"},
-		packages: []string{"./outside", "./apps/cart", "./apps/ledger"},
+		packages: []string{"./outside", "./apps/cart", "./apps/ledger", "./apps/nodecache"},
 	},
 }
 

@@ -162,7 +162,10 @@ func imageParts(ctx context.Context, l layout, all []built, work string) ([]buil
 			files: append(checkout, shell...)},
 		single("cart", filepath.Join(programs, "cart")),
 		single("ledger", filepath.Join(programs, "ledger")),
-		single("coredns", filepath.Join(coredns, "coredns")),
+		// CoreDNS and, beside it, what makes it a NodeLocal DNSCache.
+		{name: imageName("coredns"), config: imageConfig{Entrypoint: []string{"/app/coredns"}}, files: append(accounts(),
+			imageFile{path: "/app/coredns", from: filepath.Join(coredns, "coredns"), mode: 0o755},
+			imageFile{path: "/app/nodecache", from: filepath.Join(programs, "nodecache"), mode: 0o755})},
 		{name: imageName("busybox"), config: imageConfig{Cmd: []string{"sh"}, Env: []string{"PATH=/bin"}}, files: append(accounts(), shell...)},
 	}, nil
 }
