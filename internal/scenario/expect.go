@@ -13,21 +13,24 @@ import (
 // NoPatch is the expectation that no change of dnsConfig is proposed.
 const NoPatch = "none"
 
+// or stands between the texts of an entry of which one is enough.
+const or = " | "
+
 // Expect is what a run of the scenario has to say, and must not say.
 type Expect struct {
-	// Class is that of the first finding, empty for a run that must have none.
+	// Class is that of the first finding, empty for a run that must have none. Like the entries of Says and Patch it can be
+	// several texts with " | " between them, of which one is enough.
 	Class string
 	// Also are classes of further findings that must be there.
 	Also []string
-	// Says are texts that findings, remedies or problems must contain. An entry is one or several texts separated by " | ", of
-	// which one is enough.
+	// Says are texts that findings, remedies or problems must contain.
 	Says []string
-	// Patch is nil where the patch is not judged; else NoPatch, the variant that was checked ("ndots:2"), or texts that the
-	// patch's YAML must contain.
+	// Patch is nil where the patch is not judged; else each entry is NoPatch, the variant that was checked ("ndots:2"), a text that the
+	// patch's YAML must contain, or one with "!" before it that it must not contain.
 	Patch []string
 	// Never are classes and texts that must not appear in findings and remedies, on the first screen either.
 	Never []string
-	// NeverAdvised are texts that neither the text of a remedy nor the patch may contain. Other than with Never, a finding may
+	// NeverAdvised are texts that neither the text of a remedy nor the variant of the patch may contain. Other than with Never, a finding may
 	// speak of them, as in "use-vc would not help here".
 	NeverAdvised []string
 }
@@ -104,14 +107,14 @@ func (e *Expect) Judge(run probe.Run, early []probe.Finding) []Statement {
 	if len(run.Findings) > 0 {
 		first = run.Findings[0].Class
 	}
-	out = append(out, Statement{Kind: "class", Want: e.Class, Met: first == e.Class, Got: fmt.Sprintf("%q", first)})
+	out = append(out, Statement{Kind: "class", Want: e.Class, Met: slices.Contains(strings.Split(e.Class, or), first), Got: fmt.Sprintf("%q", first)})
 	for _, class := range e.Also {
 		met := slices.ContainsFunc(run.Findings, func(f probe.Finding) bool { return f.Class == class })
 		out = append(out, Statement{Kind: "also", Want: class, Met: met})
 	}
 	all := strings.Join(append(said(run.Findings), run.Problems...), "\n")
 	for _, want := range e.Says {
-		met := slices.ContainsFunc(strings.Split(want, " | "), func(one string) bool { return contains(all, one) })
+		met := slices.ContainsFunc(strings.Split(want, or), func(one string) bool { return contains(all, one) })
 		out = append(out, Statement{Kind: "says", Want: want, Met: met})
 	}
 	if len(e.Patch) > 0 {
@@ -133,14 +136,26 @@ func (e *Expect) judgePatch(p *probe.Patch) []Statement {
 	if p != nil {
 		got = p.Variant
 	}
-	if want := e.Patch[0]; len(e.Patch) == 1 && (want == NoPatch || p == nil || want == p.Variant) {
-		return []Statement{{Kind: "patch", Want: want, Met: want == got, Got: got}}
-	}
 	var out []Statement
 	for _, want := range e.Patch {
-		out = append(out, Statement{Kind: "patch", Want: want, Met: p != nil && contains(p.YAML, want), Got: got})
+		met := slices.ContainsFunc(strings.Split(want, or), func(one string) bool { return isPatch(p, one) })
+		out = append(out, Statement{Kind: "patch", Want: want, Met: met, Got: got})
 	}
 	return out
+}
+
+// isPatch says whether one text of Expect.Patch holds.
+func isPatch(p *probe.Patch, want string) bool {
+	without, isWithout := strings.CutPrefix(want, "!")
+	switch {
+	case want == NoPatch:
+		return p == nil
+	case p == nil:
+		return false
+	case isWithout:
+		return !contains(p.YAML, without)
+	}
+	return want == p.Variant || contains(p.YAML, want)
 }
 
 // said are the texts of findings, with their classes.
@@ -167,7 +182,7 @@ func advice(run probe.Run) []string {
 		}
 	}
 	if run.Patch != nil {
-		out = append(out, run.Patch.Variant, run.Patch.YAML)
+		out = append(out, run.Patch.Variant)
 	}
 	return out
 }

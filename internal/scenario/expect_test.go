@@ -27,19 +27,21 @@ func TestExpect(t *testing.T) {
 		expect string
 		missed string
 	}{
-		"all met":         {`{class: search-walk, also: [healthy], says: ["8 OF 10", "ledger", "no time left", "nonsense | ndots"], patch: "ndots:2", never: [wildcard], neverAdvised: [use-vc]}`, ""},
-		"class":           {`{class: healthy}`, `class "healthy", got "search-walk"`},
-		"no finding":      {`{class: ""}`, `class "", got "search-walk"`},
-		"also":            {`{class: search-walk, also: [mesh-dns]}`, `also "mesh-dns"`},
-		"says":            {`{class: search-walk, says: [9 of 10]}`, `says "9 of 10"`},
-		"patch":           {`{class: search-walk, patch: "ndots:3"}`, `patch "ndots:3", got ndots:2`},
-		"patch unwanted":  {`{class: search-walk, patch: none}`, `patch "none", got ndots:2`},
-		"patch lines":     {`{class: search-walk, patch: ["dnsConfig:", "dnsPolicy: None"]}`, `patch "dnsPolicy: None", got ndots:2`},
-		"never a class":   {`{class: search-walk, never: [healthy]}`, `never "healthy", got "healthy"`},
-		"never a text":    {`{class: search-walk, never: [use-vc]}`, `never "use-vc", got "use-vc would not help"`},
-		"never at first":  {`{class: search-walk, never: [too early]}`, `never "too early", got "Too early"`},
-		"advised":         {`{class: search-walk, neverAdvised: ["ndots to 2"]}`, `neverAdvised "ndots to 2", got "Set ndots to 2."`},
-		"advised by YAML": {`{class: search-walk, neverAdvised: ["spec: template:"]}`, "neverAdvised \"spec: template:\", got " + `"spec:\n  template:\n    spec:\n      dnsConfig:\n"`},
+		"all met":          {`{class: search-walk, also: [healthy], says: ["8 OF 10", "ledger", "no time left", "nonsense | ndots"], patch: "ndots:2", never: [wildcard], neverAdvised: [use-vc]}`, ""},
+		"class":            {`{class: healthy}`, `class "healthy", got "search-walk"`},
+		"no finding":       {`{class: ""}`, `class "", got "search-walk"`},
+		"also":             {`{class: search-walk, also: [mesh-dns]}`, `also "mesh-dns"`},
+		"says":             {`{class: search-walk, says: [9 of 10]}`, `says "9 of 10"`},
+		"patch":            {`{class: search-walk, patch: "ndots:3"}`, `patch "ndots:3", got ndots:2`},
+		"patch unwanted":   {`{class: search-walk, patch: none}`, `patch "none", got ndots:2`},
+		"patch lines":      {`{class: search-walk, patch: ["dnsConfig:", "dnsPolicy: None"]}`, `patch "dnsPolicy: None", got ndots:2`},
+		"never a class":    {`{class: search-walk, never: [healthy]}`, `never "healthy", got "healthy"`},
+		"never a text":     {`{class: search-walk, never: [use-vc]}`, `never "use-vc", got "use-vc would not help"`},
+		"never at first":   {`{class: search-walk, never: [too early]}`, `never "too early", got "Too early"`},
+		"advised":          {`{class: search-walk, neverAdvised: ["ndots to 2"]}`, `neverAdvised "ndots to 2", got "Set ndots to 2."`},
+		"patch without":    {`{class: search-walk, patch: ["!dnsPolicy: None", "!template:"]}`, `patch "!template:", got ndots:2`},
+		"one is enough":    {`{class: "mesh-dns | search-walk", patch: "none | dnsConfig:"}`, ""},
+		"advised by patch": {`{class: search-walk, neverAdvised: ["ndots:2"]}`, `neverAdvised "ndots:2", got "ndots:2"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Read([]byte("hosts: [x]\nexpect: " + tt.expect))
@@ -62,7 +64,7 @@ func TestExpect(t *testing.T) {
 func TestExpectWithoutAPatch(t *testing.T) {
 	run := judged()
 	run.Patch = nil
-	for want, met := range map[string]bool{NoPatch: true, "ndots:2": false} {
+	for want, met := range map[string]bool{NoPatch: true, "ndots:2": false, "!ndots": false, "timeout:1 | none": true} {
 		e := Expect{Class: "search-walk", Patch: []string{want}}
 		if got := e.Judge(run, nil)[1]; got.Met != met {
 			t.Errorf("%v", got)
