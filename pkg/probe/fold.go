@@ -110,7 +110,7 @@ func (r *Resolution) add(ev Event) {
 		if ev.Attempt != nil && len(r.Attempts) < MaxAttempts {
 			t := ev.Attempt
 			r.Attempts = append(r.Attempts, Attempt{
-				N: t.N, Name: t.Name, Origin: t.Origin, SearchIndex: t.SearchIndex, Start: ev.At, Queries: []Query{},
+				N: t.N, Name: t.Name, Origin: t.Origin, SearchIndex: t.SearchIndex, Start: ev.At, Queries: make([]Query, 0, 2),
 			})
 		}
 	case KindSent:

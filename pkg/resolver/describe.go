@@ -42,14 +42,17 @@ func rcodeName(rcode int) string {
 }
 
 func flags(r *Reply) []string {
-	var names []string
-	for _, f := range []struct {
+	names := make([]string, 0, 5)
+	for _, f := range [...]struct {
 		set  bool
 		name string
 	}{{r.AA, "AA"}, {r.TC, "TC"}, {r.RD, "RD"}, {r.RA, "RA"}, {r.AD, "AD"}} {
 		if f.set {
 			names = append(names, f.name)
 		}
+	}
+	if len(names) == 0 {
+		return nil
 	}
 	return names
 }

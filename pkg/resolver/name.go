@@ -24,52 +24,82 @@ var (
 //
 // It accepts exactly what libcs derived from BIND accept (glibc resolv/ns_name_pton.c); a label of any bytes is fine.
 func Labels(name string) ([]string, error) {
-	if name == "" || name == "." {
-		return nil, nil
-	}
+	r := labelsOf(name)
 	var labels []string
-	var label []byte
-	bytes := 1
-	end := func() error {
-		if len(label) == 0 {
-			return ErrEmptyLabel
+	for {
+		label, ok, err := r.next()
+		switch {
+		case err != nil:
+			return nil, err
+		case !ok:
+			return labels, nil
+		case labels == nil:
+			labels = make([]string, 0, strings.Count(name, ".")+1)
 		}
-		if len(label) > MaxLabelBytes {
-			return ErrLabelTooBig
-		}
-		bytes += len(label) + 1
-		labels, label = append(labels, string(label)), label[:0]
-		return nil
+		labels = append(labels, label)
 	}
-	for i := 0; i < len(name); i++ {
-		c := name[i]
-		if c == '.' {
-			if err := end(); err != nil {
-				return nil, err
-			}
-			if i == len(name)-1 {
-				break
-			}
-			continue
+}
+
+// labelReader takes a name apart, label by label. Labels without an escape share the name's memory: names are compared for
+// every reply.
+type labelReader struct {
+	rest string
+	// bytes is the size on the wire of what was read.
+	bytes int
+}
+
+func labelsOf(name string) labelReader {
+	if name == "." {
+		name = ""
+	}
+	return labelReader{rest: name, bytes: 1}
+}
+
+// next returns the next label; ok is false when there is none left.
+func (r *labelReader) next() (label string, ok bool, err error) {
+	if r.rest == "" {
+		if r.bytes > MaxNameBytes {
+			return "", false, ErrNameTooBig
 		}
+		return "", false, nil
+	}
+	end := strings.IndexAny(r.rest, `.\`)
+	switch {
+	case end < 0:
+		label, r.rest = r.rest, ""
+	case r.rest[end] == '.':
+		label, r.rest = r.rest[:end], r.rest[end+1:]
+	default:
+		if label, err = r.escaped(end); err != nil {
+			return "", false, err
+		}
+	}
+	switch r.bytes += len(label) + 1; {
+	case label == "":
+		return "", false, ErrEmptyLabel
+	case len(label) > MaxLabelBytes:
+		return "", false, ErrLabelTooBig
+	}
+	return label, true, nil
+}
+
+// escaped reads a label with an escape, the first of which is at start.
+func (r *labelReader) escaped(start int) (string, error) {
+	label := append(make([]byte, 0, MaxLabelBytes), r.rest[:start]...)
+	i := start
+	for ; i < len(r.rest) && r.rest[i] != '.'; i++ {
+		c := r.rest[i]
 		if c == '\\' {
-			n, b, err := unescape(name[i+1:])
+			n, b, err := unescape(r.rest[i+1:])
 			if err != nil {
-				return nil, err
+				return "", err
 			}
 			i, c = i+n, b
 		}
 		label = append(label, c)
 	}
-	if len(label) > 0 {
-		if err := end(); err != nil {
-			return nil, err
-		}
-	}
-	if bytes > MaxNameBytes {
-		return nil, ErrNameTooBig
-	}
-	return labels, nil
+	r.rest = r.rest[min(i+1, len(r.rest)):]
+	return string(label), nil
 }
 
 // unescape reads what follows a backslash and returns how many bytes it took.
@@ -102,7 +132,12 @@ func JoinLabels(labels []string) string {
 	if len(labels) == 0 {
 		return "."
 	}
+	size := 0
+	for _, label := range labels {
+		size += len(label) + 1
+	}
 	var b strings.Builder
+	b.Grow(size)
 	for _, label := range labels {
 		for i := range len(label) {
 			escapeByte(&b, label[i], true)
@@ -149,17 +184,17 @@ func ShowName(text string) string {
 // SameName reports whether two names are equal on the wire but for the case of ASCII letters. Names that are none equal
 // nothing.
 func SameName(a, b string) bool {
-	la, errA := Labels(a)
-	lb, errB := Labels(b)
-	if errA != nil || errB != nil || len(la) != len(lb) {
-		return false
-	}
-	for i := range la {
-		if !EqualFoldASCII(la[i], lb[i]) {
+	ra, rb := labelsOf(a), labelsOf(b)
+	for {
+		la, moreA, errA := ra.next()
+		lb, moreB, errB := rb.next()
+		switch {
+		case errA != nil || errB != nil || moreA != moreB || !EqualFoldASCII(la, lb):
 			return false
+		case !moreA:
+			return true
 		}
 	}
-	return true
 }
 
 // EqualFoldASCII compares two texts byte by byte without regard to the case of ASCII letters.

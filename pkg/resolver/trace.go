@@ -20,11 +20,13 @@ type Trace struct {
 	open     bool
 	// tries counts transmissions by query.
 	tries map[probe.Ref]int
+	// servers has the addresses seen so far as text: every message carries one.
+	servers map[netip.AddrPort]string
 }
 
 // NewTrace begins the trace of a call that starts now.
 func NewTrace(n Network, emit func(probe.Event)) Trace {
-	return Trace{n: n, emit: emit, start: n.Now(), tries: map[probe.Ref]int{}}
+	return Trace{n: n, emit: emit, start: n.Now(), tries: map[probe.Ref]int{}, servers: map[netip.AddrPort]string{}}
 }
 
 // Exchange is what a message belongs to: a query on a socket towards a server.
@@ -80,11 +82,21 @@ func (t *Trace) EndLast(outcome probe.Outcome) {
 // Tries is how often a query was sent.
 func (t *Trace) Tries(ref probe.Ref) int { return t.tries[ref] }
 
+// server returns a server's address as text.
+func (t *Trace) server(addr netip.AddrPort) string {
+	text, known := t.servers[addr]
+	if !known {
+		text = addr.String()
+		t.servers[addr] = text
+	}
+	return text
+}
+
 // Sent reports a transmission that was handed over at that time.
 func (t *Trace) Sent(at time.Time, x Exchange, id uint16) {
 	t.tries[x.Ref]++
 	t.event(at, probe.Event{Kind: probe.KindSent, Sent: &probe.Sent{
-		Ref: x.Ref, Try: t.tries[x.Ref], Server: x.Server.String(), Transport: x.Transport, Socket: x.Number,
+		Ref: x.Ref, Try: t.tries[x.Ref], Server: t.server(x.Server), Transport: x.Transport, Socket: x.Number,
 		LocalPort: t.n.LocalPort(x.Socket), ID: id,
 	}})
 }
@@ -101,7 +113,7 @@ func (t *Trace) Arrival(ev Event) time.Time {
 // arrivals and ours differ by a little: a time before the transmission is for the caller to mend, who knows what a reply answers.
 func (t *Trace) Received(at time.Time, x Exchange, reply *Reply, use string) {
 	rc := Describe(reply)
-	rc.Ref, rc.Server, rc.Transport, rc.Socket, rc.Use = x.Ref, x.Server.String(), x.Transport, x.Number, use
+	rc.Ref, rc.Server, rc.Transport, rc.Socket, rc.Use = x.Ref, t.server(x.Server), x.Transport, x.Number, use
 	t.event(at, probe.Event{Kind: probe.KindReceived, Received: &rc})
 }
 

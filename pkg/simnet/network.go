@@ -1,12 +1,13 @@
 package simnet
 
 import (
-	"container/heap"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/netip"
+	"slices"
+	"sort"
 	"time"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
@@ -43,8 +44,8 @@ type Network struct {
 
 	sockets map[resolver.Socket]*socket
 	opened  resolver.Socket
-	pending eventQueue
-	seq     int
+	// pending is what is under way, the last of it due next. At the same time the one that was caused first is.
+	pending []resolver.Event
 }
 
 type socket struct {
@@ -52,7 +53,7 @@ type socket struct {
 	port      uint16
 	server    netip.AddrPort
 	connected bool
-	// flows has the time of the first datagram to each server.
+	// flows has the time of the first datagram to each server, where a race between datagrams is modelled.
 	flows map[netip.AddrPort]time.Time
 	// established is set once a TCP handshake is through; ended once the server closed or reset.
 	established, ended bool
@@ -99,7 +100,7 @@ func (n *Network) LocalPort(id resolver.Socket) uint16 {
 // Open opens a socket; a TCP socket starts its handshake.
 func (n *Network) Open(t probe.Transport, server netip.AddrPort, o resolver.OpenOptions) (resolver.Socket, error) {
 	n.opened++
-	s := &socket{transport: t, port: n.state.port(), server: server, connected: o.Connected, flows: map[netip.AddrPort]time.Time{}}
+	s := &socket{transport: t, port: n.state.port(), server: server, connected: o.Connected}
 	n.sockets[n.opened] = s
 	if t != probe.TCP {
 		return n.opened, nil
@@ -136,12 +137,8 @@ func (n *Network) Send(id resolver.Socket, to netip.AddrPort, queries ...resolve
 }
 
 func (n *Network) sendDatagram(id resolver.Socket, s *socket, to netip.AddrPort, q resolver.Query) error {
-	first, known := s.flows[to]
-	if !known {
-		s.flows[to] = n.now
-	}
 	r := n.world.React(n.state, q, Arrival{Server: to.Addr(), Transport: probe.UDP, Port: s.port, At: n.now})
-	raced := known && first.Equal(n.now) && n.state.chance(n.world.PairRace)
+	raced := n.raced(s, to)
 	switch {
 	case to.Port() != 53 || r.Refused:
 		// An unconnected socket never sees the ICMP error.
@@ -153,6 +150,21 @@ func (n *Network) sendDatagram(id resolver.Socket, s *socket, to netip.AddrPort,
 		return nil
 	}
 	return n.push(n.now.Add(r.Delay), resolver.Event{Kind: resolver.EventReply, Socket: id, From: to, Reply: r.Reply})
+}
+
+// raced says whether a datagram is lost because it leaves at the same instant as the first one of its flow.
+func (n *Network) raced(s *socket, to netip.AddrPort) bool {
+	if n.world.PairRace == 0 {
+		return false
+	}
+	if first, known := s.flows[to]; known {
+		return first.Equal(n.now) && n.state.chance(n.world.PairRace)
+	}
+	if s.flows == nil {
+		s.flows = map[netip.AddrPort]time.Time{}
+	}
+	s.flows[to] = n.now
+	return false
 }
 
 var errNotConnected = errors.New("the connection does not stand")
@@ -195,14 +207,14 @@ func (n *Network) Poll(deadline time.Time) (resolver.Event, error) {
 		return resolver.Event{}, err
 	}
 	for len(n.pending) > 0 {
-		next := n.pending[0]
+		next := n.pending[len(n.pending)-1]
 		if !deadline.IsZero() && next.At.After(deadline) {
 			break
 		}
 		if err := n.advance(next.At); err != nil {
 			return resolver.Event{}, err
 		}
-		heap.Pop(&n.pending)
+		n.pending = n.pending[:len(n.pending)-1]
 		s, open := n.sockets[next.Socket]
 		if !open {
 			continue
@@ -210,7 +222,7 @@ func (n *Network) Poll(deadline time.Time) (resolver.Event, error) {
 		if next.Kind == resolver.EventConnected {
 			s.established = true
 		}
-		return next.Event, nil
+		return next, nil
 	}
 	if deadline.IsZero() {
 		return resolver.Event{}, resolver.ErrNothingComes
@@ -265,31 +277,7 @@ func (n *Network) push(at time.Time, ev resolver.Event) error {
 		return fmt.Errorf("over %d events under way in the modelled network", maxPending)
 	}
 	ev.At = at
-	n.seq++
-	heap.Push(&n.pending, queued{Event: ev, seq: n.seq})
+	later := sort.Search(len(n.pending), func(i int) bool { return !n.pending[i].At.After(at) })
+	n.pending = slices.Insert(n.pending, later, ev)
 	return nil
-}
-
-type queued struct {
-	resolver.Event
-	seq int
-}
-
-// eventQueue is a heap by time, then by the order in which events were caused.
-type eventQueue []queued
-
-func (q eventQueue) Len() int { return len(q) }
-func (q eventQueue) Less(i, j int) bool {
-	if !q[i].At.Equal(q[j].At) {
-		return q[i].At.Before(q[j].At)
-	}
-	return q[i].seq < q[j].seq
-}
-func (q eventQueue) Swap(i, j int) { q[i], q[j] = q[j], q[i] }
-func (q *eventQueue) Push(x any)   { *q = append(*q, x.(queued)) }
-func (q *eventQueue) Pop() any {
-	old := *q
-	last := old[len(old)-1]
-	*q = old[:len(old)-1]
-	return last
 }

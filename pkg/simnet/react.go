@@ -176,8 +176,14 @@ func (r *Rule) concerns(name string, t probe.QueryType, from Arrival) bool {
 	case r.Port != "" && (r.Port == PortEven) != (from.Port%2 == 0):
 		return false
 	}
-	names := strings.Fields(r.Name)
-	return len(names) == 0 || slices.ContainsFunc(names, func(pattern string) bool { return glob(bare(pattern), name) })
+	named := false
+	for pattern := range strings.FieldsSeq(r.Name) {
+		if glob(bare(pattern), name) {
+			return true
+		}
+		named = true
+	}
+	return !named
 }
 
 // builder gathers a reply.

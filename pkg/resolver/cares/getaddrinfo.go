@@ -135,6 +135,7 @@ func (c *call) nextAttempt() bool {
 	}
 	n := c.beginAttempt(shown, cand.origin, cand.index)
 	c.lookup.remaining, c.lookup.pair = len(types), nil
+	done := c.answered
 	for _, t := range types {
 		switch {
 		case isOnion(cand.name):
@@ -144,7 +145,7 @@ func (c *call) nextAttempt() bool {
 			c.callback(badName, nil)
 			continue
 		}
-		q := &query{ref: probe.Ref{Attempt: n, Type: t}, done: c.answered}
+		q := &query{ref: probe.Ref{Attempt: n, Type: t}, done: done}
 		q.msg = resolver.Query{ID: c.uniqueID(), Name: shown, Type: t, Overlong: !c.r.feat.old}
 		if c.r.feat.edns {
 			q.msg.EDNSSize = ednsBytes

@@ -17,8 +17,8 @@ func (f features) split(name string) ([]string, bool) {
 	if f.old {
 		return splitOld(name)
 	}
-	var labels []string
-	var label []byte
+	labels := make([]string, 0, strings.Count(name, ".")+1)
+	label := make([]byte, 0, resolver.MaxLabelBytes)
 	total := 0
 	end := func() bool {
 		labels = append(labels, string(label))

@@ -146,7 +146,7 @@ func (c *call) land(reply flight) {
 
 // giveUp reports the unanswered transmissions of a socket, or of all when it is 0.
 func (c *call) giveUp(socket int, reason string) {
-	var kept []flight
+	kept := c.flights[:0]
 	for _, f := range c.flights {
 		if socket != 0 && f.socket != socket {
 			kept = append(kept, f)

@@ -180,7 +180,7 @@ func (c *call) query(cand candidate, types []probe.QueryType) (found, error) {
 // queries builds the queries of an attempt, each with a random id of its own.
 func (c *call) queries(name string, types []probe.QueryType) []resolver.Query {
 	conf := &c.r.conf
-	var out []resolver.Query
+	out := make([]resolver.Query, 0, len(types))
 	for _, t := range types {
 		q := resolver.Query{ID: c.n.Random16(), Name: name, Type: t, AD: conf.TrustAD}
 		if conf.EDNS0 {

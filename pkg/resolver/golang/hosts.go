@@ -68,6 +68,9 @@ func hostKey(name string) string {
 }
 
 func lowerASCII(s string) string {
+	if !strings.ContainsAny(s, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") {
+		return s
+	}
 	b := []byte(s)
 	for i, c := range b {
 		if c >= 'A' && c <= 'Z' {
