@@ -50,9 +50,7 @@ func TestTheContainerEndsAfterTheIdleLimit(t *testing.T) {
 // silence makes the outside server drop what is asked about a host, so that a run takes as long as its libc waits.
 func silence(t *testing.T, host string) {
 	t.Helper()
-	if !world.ours {
-		t.Skip("only the test cluster has an outside world that can be silenced")
-	}
+	onOurs(t, "it has an outside world that can be silenced")
 	t.Cleanup(func() {
 		if _, err := here("bash", "hack/cluster.sh", "outside", "reset=1"); err != nil {
 			t.Error(err)

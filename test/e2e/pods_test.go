@@ -13,17 +13,29 @@ import (
 // oddPod creates a pod in namespace shop from a JSON spec in which IMAGE stands for the image of shop/payments.
 func oddPod(t *testing.T, name, spec string) {
 	t.Helper()
-	image := kubectl(t, "-n", "shop", "get", "deployment", "payments", "-o", "jsonpath={.spec.template.spec.containers[0].image}")
-	manifest := `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "` + name + `", "namespace": "shop"}, "spec": ` +
-		strings.ReplaceAll(spec, "IMAGE", image) + `}`
-	remove := func() {
-		run(t.Context(), "kubectl", "-n", "shop", "delete", "pod", name, "--ignore-not-found", "--wait", "--grace-period=1")
+	podOfImage(t, "payments", name, spec)
+}
+
+// podOfImage creates a pod in namespace shop from a JSON spec in which IMAGE stands for the image of a Deployment there.
+func podOfImage(t *testing.T, deployment, name, spec string) {
+	t.Helper()
+	image := kubectl(t, "-n", "shop", "get", "deployment", deployment, "-o", "jsonpath={.spec.template.spec.containers[0].image}")
+	create(t, "shop", "pod", name, `{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": "`+name+`", "namespace": "shop", "labels": {"app": "`+name+`"}}, "spec": `+
+		strings.ReplaceAll(spec, "IMAGE", image)+`}`)
+}
+
+// create creates an object, in the place of one of that name that an earlier run has left, and removes it when the test ends.
+func create(t *testing.T, namespace, kind, name, manifest string) {
+	t.Helper()
+	r := run(t.Context(), "kubectl", "-n", namespace, "delete", kind, name, "--ignore-not-found", "--wait", "--grace-period=1")
+	if r.code != 0 {
+		t.Fatal(r.stderr)
 	}
-	remove()
 	t.Cleanup(func() {
 		// The test's own context has ended by now.
-		if _, err := command(context.WithoutCancel(t.Context()), "kubectl", "-n", "shop", "delete", "pod", name, "--wait=false", "--grace-period=1").CombinedOutput(); err != nil {
-			t.Error(err)
+		remove := command(context.WithoutCancel(t.Context()), "kubectl", "-n", namespace, "delete", kind, name, "--ignore-not-found", "--wait=false", "--grace-period=1")
+		if out, err := remove.CombinedOutput(); err != nil {
+			t.Errorf("%v: %s", err, out)
 		}
 	})
 	create := command(t.Context(), "kubectl", "create", "-f", "-")
@@ -31,6 +43,12 @@ func oddPod(t *testing.T, name, spec string) {
 	if out, err := create.CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
+}
+
+// ready waits until a pod of namespace shop is ready.
+func ready(t *testing.T, name string) {
+	t.Helper()
+	kubectl(t, "-n", "shop", "wait", "pod/"+name, "--for=condition=Ready", "--timeout=60s")
 }
 
 const loop = `"image": "IMAGE", "imagePullPolicy": "IfNotPresent", "args": ["api.stripe.com:443"]`

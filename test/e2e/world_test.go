@@ -182,9 +182,16 @@ func dnsprobe(t *testing.T, args ...string) result {
 // probed runs the plugin with -o json and returns the run, which must have ended with exit code 0.
 func probed(t *testing.T, args ...string) probe.Run {
 	t.Helper()
+	return probedUntil(t, 0, args...)
+}
+
+// probedUntil runs the plugin with -o json and returns the run, which must have ended with this exit code: 3 for a host that does not
+// resolve.
+func probedUntil(t *testing.T, code int, args ...string) probe.Run {
+	t.Helper()
 	r := dnsprobe(t, append(args, "-o", "json")...)
-	if r.code != 0 {
-		t.Fatalf("kubectl dnsprobe %s: code %d after %s\n%s", strings.Join(args, " "), r.code, r.took, r.stderr)
+	if r.code != code {
+		t.Fatalf("kubectl dnsprobe %s: code %d after %s, want %d\n%s%s", strings.Join(args, " "), r.code, r.took, code, r.stderr, r.stdout)
 	}
 	var out probe.Run
 	if err := json.Unmarshal([]byte(r.stdout), &out); err != nil {
@@ -192,6 +199,14 @@ func probed(t *testing.T, args ...string) probe.Run {
 	}
 	t.Logf("kubectl dnsprobe %s: %s", strings.Join(args, " "), r.took.Round(time.Millisecond))
 	return out
+}
+
+// onOurs leaves out a test that needs the test cluster itself: its node is this machine.
+func onOurs(t *testing.T, why string) {
+	t.Helper()
+	if !world.ours {
+		t.Skipf("only on the test cluster: %s", why)
+	}
 }
 
 // podOf returns the name of the newest pod of an app.
