@@ -24,14 +24,15 @@ import (
 
 // The formats of -o.
 const (
-	formatTUI    = "tui"
-	formatText   = "text"
-	formatJSON   = "json"
-	formatYAML   = "yaml"
-	formatNDJSON = "ndjson"
+	formatTUI      = "tui"
+	formatText     = "text"
+	formatMarkdown = "markdown"
+	formatJSON     = "json"
+	formatYAML     = "yaml"
+	formatNDJSON   = "ndjson"
 )
 
-var formats = []string{formatTUI, formatText, formatJSON, formatYAML, formatNDJSON}
+var formats = []string{formatTUI, formatText, formatMarkdown, formatJSON, formatYAML, formatNDJSON}
 
 // source runs whatever a command does and emits what happens. It ends when all is done; an error means that the tool could not
 // do its work. It may emit from several goroutines.
@@ -143,6 +144,8 @@ func show(ctx context.Context, streams genericiooptions.IOStreams, o output, src
 		return document(ctx, src, func(run probe.Run) error { return report.JSON(streams.Out, run) })
 	case formatYAML:
 		return document(ctx, src, func(run probe.Run) error { return report.YAML(streams.Out, run) })
+	case formatMarkdown:
+		return document(ctx, src, func(run probe.Run) error { return report.Markdown(streams.Out, run) })
 	case formatTUI:
 		return onScreen(ctx, streams, o, src)
 	}
