@@ -59,9 +59,21 @@ func Diagnose(in Input) []probe.Finding {
 			f.Class = r.class
 			findings = append(findings, finished(f))
 			v.found[r.class] = true
+			v.explains(r.class, f)
 		}
 	}
 	return findings
+}
+
+// explains keeps which hosts a finding is about: those that its evidence points at.
+func (v *view) explains(class string, f probe.Finding) {
+	for _, e := range f.Evidence {
+		for _, r := range v.now {
+			if e.Resolution != "" && e.Resolution == r.ID && !slices.Contains(v.explained[r.Host], class) {
+				v.explained[r.Host] = append(v.explained[r.Host], class)
+			}
+		}
+	}
 }
 
 // FollowUp is something that a rule wants asked before it can judge.
@@ -159,12 +171,13 @@ type view struct {
 	all []*probe.Resolution
 	// direct are the finished questions to a server of our choice.
 	direct []*probe.Resolution
-	// found are the classes found so far.
-	found map[string]bool
+	// found are the classes found so far; explained are those that a host has a finding of, by host.
+	found     map[string]bool
+	explained map[string][]string
 }
 
 func newView(in Input) *view {
-	v := &view{run: in.Run, facts: in.Run.Facts, label: in.Label, zone: probe.ClusterZone(in.Run.Settings.Search), found: map[string]bool{}}
+	v := &view{run: in.Run, facts: in.Run.Facts, label: in.Label, zone: probe.ClusterZone(in.Run.Settings.Search), found: map[string]bool{}, explained: map[string][]string{}}
 	wanted := map[string]bool{}
 	for _, h := range in.Hosts {
 		wanted[h] = true

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -20,7 +21,7 @@ func faults() map[string]Input {
 	}
 	found := pair("x.example.", -1, probe.OK, found(ms, "203.0.113.7"), empty(ms))
 	random := trace{id: "test", host: "dnsprobe-abc.ec2.internal.", outcome: probe.OK, addresses: []string{"203.0.113.80"}}
-	return map[string]Input{
+	all := map[string]Input{
 		"search-walk":           input(kubernetes(5), classic()),
 		"no-such-name":          input(kubernetes(5), nowhere()),
 		"timeout-in-search":     input(kubernetes(5), silentDomain("1"), silentDomain("2"), silentDomain("3")),
@@ -44,6 +45,10 @@ func faults() map[string]Input {
 		"hosts-file": input(kubernetes(5), trace{host: "db", outcome: probe.OK, decidedBy: -1, by: "hosts", addresses: []string{"10.0.0.9"}}),
 		"healthy":    input(kubernetes(2), trace{host: "x.example", outcome: probe.OK, tries: []try{found}}),
 	}
+	for _, more := range []map[string]Input{settingsFaults()} {
+		maps.Copy(all, more)
+	}
+	return all
 }
 
 func TestEveryRuleHasAFaultThatItFindsFirst(t *testing.T) {

@@ -32,7 +32,9 @@ func ordered(groups ...[]rule) []rule {
 }
 
 // settingsRules judge what the pod was given to read.
-var settingsRules = []rule{stubLoopback, wrongDNSPolicy}
+var settingsRules = []rule{
+	stubLoopback, resolvconfInvalid, searchLimit, wrongDNSPolicy, kubeletDNSConfig, staleResolvconf, wrongClusterDomain, nameserverLimit,
+}
 
 // walkRules judge what happens on the way through the search list.
 var walkRules = []rule{timeoutInSearch, servFailInSearch, refusedInSearch, wildcardSearch, ndotsTooLow, searchWalk}

@@ -81,6 +81,29 @@ type trace struct {
 	decidedBy int
 	by        string
 	addresses []string
+	// libc is glibc where it is empty.
+	libc    probe.Libc
+	version string
+	// question is set where a server was asked directly.
+	question *probe.Question
+}
+
+// said is the reply of a server to a direct question: the outcome, and addresses when it has the name.
+func said(server, name string, outcome probe.Outcome, addresses ...string) trace {
+	q := probe.Question{Server: server}
+	t := trace{id: "at " + server + " " + name, host: name, variant: q.Label(), outcome: outcome, addresses: addresses, question: &q}
+	a, aaaa := empty(ms), empty(ms)
+	switch outcome {
+	case probe.NXDomain:
+		a, aaaa = nx(ms), nx(ms)
+	case probe.OK:
+		a = found(ms, addresses...)
+	case probe.Again:
+		a, aaaa = lost(), lost()
+		outcome = probe.Timeout
+	}
+	t.tries = []try{pair(name+".", -1, outcome, by(server+":53", a), by(server+":53", aaaa))}
+	return t
 }
 
 func (t trace) events() []probe.Event {
@@ -97,7 +120,7 @@ func (t trace) events() []probe.Event {
 		ev.Resolution, ev.At = id, probe.Millis(at)
 		events = append(events, ev)
 	}
-	add(0, probe.Event{Kind: probe.KindBegin, Begin: &probe.Begin{Host: t.host, Variant: variant, Libc: probe.Glibc, Source: probe.Measured}})
+	add(0, probe.Event{Kind: probe.KindBegin, Begin: t.begin(variant)})
 	var clock time.Duration
 	for i, try := range t.tries {
 		n := i + 1
@@ -123,6 +146,17 @@ func (t trace) events() []probe.Event {
 		Outcome: t.outcome, Code: t.code, Addresses: t.addresses, DecidedBy: max(decidedBy, 0), AnsweredBy: by,
 	}})
 	return events
+}
+
+func (t trace) begin(variant string) *probe.Begin {
+	begin := &probe.Begin{Host: t.host, Variant: variant, Libc: t.libc, LibcVersion: t.version, Source: probe.Measured, Question: t.question}
+	if begin.Libc == "" {
+		begin.Libc = probe.Glibc
+	}
+	if t.question != nil {
+		begin.Libc, begin.Purpose = "direct", probe.PurposeTest
+	}
+	return begin
 }
 
 // tell tells the messages of a query and returns when the last one came to its end.
