@@ -87,14 +87,12 @@ var lookups = []lookup{
 // plugin does.
 func TestOurPacketsAreThoseOfTheApplication(t *testing.T) {
 	onOurs(t, "packets are read on the node, which has to be this machine")
+	t.Parallel()
 	for _, w := range workloads {
 		t.Run(w.app, func(t *testing.T) {
 			t.Parallel()
 			pod := "quiet-" + w.app
-			// An address needs no resolution: the pod's own process sends nothing.
-			podOfImage(t, w.app, pod, `{"terminationGracePeriodSeconds": 1, "containers": [
-				{"name": "app", "image": "IMAGE", "imagePullPolicy": "IfNotPresent", "args": ["127.0.0.1:1"]}]}`)
-			ready(t, pod)
+			quietPod(t, w.app, pod, "")
 			s := side{t: t, w: w, pod: pod, namespace: namespaceOf(t, pod), version: w.libcVersion(t, pod)}
 			listener, err := conformance.Listen(s.namespace, "eth0")
 			if err != nil {
