@@ -2,6 +2,7 @@ package probe
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"io"
 	"strings"
@@ -114,7 +115,8 @@ func FuzzDecodeAndFold(f *testing.F) {
 	}
 	f.Add(stream.Bytes())
 	f.Add([]byte(`{"event":"sent","resolution":"r1","sent":{"attempt":7}}`))
-	f.Fuzz(func(_ *testing.T, data []byte) {
+	f.Add([]byte(`{"event":"ended","resolution":"r1","atMs":1e300,"ended":{"outcome":"ok","decidedBy":-1}}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
 		var fold Fold
 		for dec := NewDecoder(bytes.NewReader(data)); ; {
 			ev, err := dec.Decode()
@@ -122,7 +124,26 @@ func FuzzDecodeAndFold(f *testing.F) {
 				break
 			}
 			fold.Add(ev)
+			// Runs are saved, and read by later versions: what was read can be written, and comes out the same again.
+			var once, twice bytes.Buffer
+			if err := NewEncoder(&once).Encode(ev); err != nil {
+				t.Fatalf("what was read cannot be written: %v", err)
+			}
+			again, err := NewDecoder(bytes.NewReader(once.Bytes())).Decode()
+			if err != nil {
+				t.Fatalf("what was written cannot be read: %v", err)
+			}
+			if err := NewEncoder(&twice).Encode(again); err != nil || !bytes.Equal(once.Bytes(), twice.Bytes()) {
+				t.Fatalf("written twice, %s differs from %s (%v)", once.Bytes(), twice.Bytes(), err)
+			}
 		}
-		_ = fold.Run()
+		for _, r := range fold.Run().Resolutions {
+			if len(r.Attempts) > MaxAttempts || r.QueriesSent > r.TransmissionsSent || r.QueriesWasted > r.QueriesSent {
+				t.Errorf("%d attempts, %d transmissions, %d queries, %d of them wasted", len(r.Attempts), r.TransmissionsSent, r.QueriesSent, r.QueriesWasted)
+			}
+		}
+		if _, err := json.Marshal(fold.Run()); err != nil {
+			t.Errorf("the run cannot be written: %v", err)
+		}
 	})
 }

@@ -2,6 +2,7 @@ package glibc
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -119,4 +120,50 @@ func TestServices(t *testing.T) {
 			}
 		})
 	}
+}
+
+// hostsLine writes modules as a hosts line that says every action.
+func hostsLine(list []module) string {
+	text := "hosts:"
+	for _, m := range list {
+		text += " " + m.name + " ["
+		for name, st := range statusNames {
+			for word, act := range actionNames {
+				if act == m.on[st] {
+					text += name + "=" + word + " "
+				}
+			}
+		}
+		text += "]"
+	}
+	return text + "\n"
+}
+
+// FuzzModules: what is read can be written, and is read the same again.
+func FuzzModules(f *testing.F) {
+	f.Add("passwd: files\nhosts: files mdns4_minimal [NOTFOUND=return] dns # note\n")
+	f.Add("hosts: dns [!UNAVAIL=return success=merge tryagain = continue ]files\r\nhosts : files\x00x\n")
+	f.Add("hosts: files [x=return] dns\n#hosts: dns\n:hosts:\x0b\xff")
+	f.Fuzz(func(t *testing.T, text string) {
+		for _, version := range []string{"2.31", "2.36", "2.41"} {
+			feat := featuresOf(version)
+			list, ok := modules(&text, feat)
+			if !ok {
+				if len(list) > 0 || !feat.nssStrict {
+					t.Errorf("%s, %q: nothing is asked, or %v", version, text, list)
+				}
+				continue
+			}
+			for _, m := range list {
+				if m.name == "" || strings.ContainsAny(m.name, cSpace+"[\x00") {
+					t.Errorf("%s, %q: a module %q", version, text, m.name)
+				}
+			}
+			written := hostsLine(list)
+			again, ok := modules(&written, feat)
+			if !ok || !slices.Equal(list, again) {
+				t.Errorf("%s, %q: %v is written as %q and read as %v", version, text, list, written, again)
+			}
+		}
+	})
 }
