@@ -81,7 +81,7 @@ var mayImport = map[string][]string{
 	"pkg/report":          {"pkg/view", "pkg/patch", "pkg/diagnose", "pkg/probe", "pkg/resolvconf", "pkg/printable"},
 	"pkg/tui":             {"pkg/view", "pkg/tui/quiet", "pkg/report", "pkg/patch", "pkg/diagnose", "pkg/probe", "pkg/resolvconf", "pkg/printable"},
 	"pkg/tui/quiet":       {},
-	"pkg/cluster":         {"pkg/fact", "pkg/probe", "pkg/patch"},
+	"pkg/cluster":         {"pkg/fact", "pkg/probe", "pkg/patch", "pkg/printable"},
 	"pkg/ephemeral":       {"pkg/probe", "pkg/session", "internal/version", "pkg/cluster"},
 }
 
@@ -112,9 +112,9 @@ var confined = map[string][]string{
 	"github.com/charmbracelet/lipgloss":      {"pkg/tui"},
 	"github.com/charmbracelet/x/ansi":        {"pkg/tui", "pkg/view"},
 	"github.com/muesli/termenv":              {"pkg/tui"},
-	"k8s.io/client-go":                       {"pkg/ephemeral", "pkg/cluster", "internal/cli"},
-	"k8s.io/api":                             {"pkg/ephemeral", "pkg/cluster", "internal/cli"},
-	"k8s.io/apimachinery":                    {"pkg/ephemeral", "pkg/cluster", "internal/cli"},
+	"k8s.io/client-go":                       {"pkg/ephemeral", "pkg/cluster", "internal/cli", "internal/cases/entry"},
+	"k8s.io/api":                             {"pkg/ephemeral", "pkg/cluster", "internal/cli", "internal/cases/entry"},
+	"k8s.io/apimachinery":                    {"pkg/ephemeral", "pkg/cluster", "internal/cli", "internal/cases/entry"},
 	"k8s.io/cli-runtime":                     {"pkg/ephemeral", "pkg/cluster", "internal/cli"},
 	"k8s.io/kubectl":                         {"pkg/ephemeral", "pkg/cluster"},
 	"github.com/spf13/cobra":                 {"internal/cli", "cmd/kubectl-dnsprobe"},

@@ -23,6 +23,8 @@ type Checked struct {
 	Name, Case string
 	// Result is what came of it.
 	Result Result
+	// Summary stands for what came of it, where Result has nothing to say.
+	Summary string
 	// Statements are the demands, each met or not.
 	Statements []scenario.Statement
 	// Err says why the file could not be carried through.
@@ -34,9 +36,11 @@ func (c *Checked) Met() bool {
 	return c.Err == nil && !slices.ContainsFunc(c.Statements, func(s scenario.Statement) bool { return !s.Met })
 }
 
-// Files returns the scenario files of a folder, in order.
+// Files returns the scenario files of a folder, in order. Files of other kinds have one more word before their extension
+// (x.entry.yaml) and are left out.
 func Files(dir string) ([]string, error) {
 	files, err := filepath.Glob(filepath.Join(dir, "*.yaml"))
+	files = slices.DeleteFunc(files, func(f string) bool { return strings.HasSuffix(f, ".entry.yaml") })
 	if err == nil && len(files) == 0 {
 		err = errors.New("there is no file *.yaml in it; docs/scenarios.md says how a case is written")
 	}
@@ -131,7 +135,10 @@ func Report(out io.Writer, list []Checked, open map[string]string) (met, of int)
 
 // summary is what came of a case, in a line.
 func (c *Checked) summary() string {
-	class, change := "no finding", scenario.NoPatch
+	class, change := c.Summary, scenario.NoPatch
+	if class == "" {
+		class = "no finding"
+	}
 	if f := c.Result.Run.Findings; len(f) > 0 {
 		class = f[0].Class
 	}

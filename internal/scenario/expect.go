@@ -114,8 +114,7 @@ func (e *Expect) Judge(run probe.Run, early []probe.Finding) []Statement {
 	}
 	all := strings.Join(append(said(run.Findings), run.Problems...), "\n")
 	for _, want := range e.Says {
-		met := slices.ContainsFunc(strings.Split(want, or), func(one string) bool { return contains(all, one) })
-		out = append(out, Statement{Kind: "says", Want: want, Met: met})
+		out = append(out, Statement{Kind: "says", Want: want, Met: Holds(all, want)})
 	}
 	if len(e.Patch) > 0 {
 		out = append(out, e.judgePatch(run.Patch)...)
@@ -195,6 +194,12 @@ func holding(texts []string, part string) string {
 		}
 	}
 	return ""
+}
+
+// Holds says whether text contains what an entry of Says wants: one of the texts that " | " separates, without regard to case and
+// white space.
+func Holds(text, want string) bool {
+	return slices.ContainsFunc(strings.Split(want, or), func(one string) bool { return contains(text, one) })
 }
 
 // contains compares without regard to case and to how white space falls.

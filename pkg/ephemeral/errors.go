@@ -34,9 +34,15 @@ func forbidden(p Permission, namespace, pod, reason string) *Refusal {
 	}
 	next := "ask for the Role that this prints: kubectl dnsprobe preflight -n " + namespace + " pod/" + pod
 	if p == PatchProbe {
-		next += "\n(the roles edit and admin of Kubernetes do not include it)"
+		next += "\n(the roles edit and admin of Kubernetes do not include it)\n" + meanwhile(namespace, pod)
 	}
 	return &Refusal{What: what, Next: next, Denied: p}
+}
+
+// meanwhile is what can be seen of a pod that no container may be added to: its settings, read by exec, followed without a packet.
+func meanwhile(namespace, pod string) string {
+	return fmt.Sprintf("meanwhile, with the right to exec and a container that has cat, the walk can be seen without sending anything:\n"+
+		"kubectl -n %s exec %s -- cat /etc/resolv.conf | kubectl dnsprobe explain HOST --resolv-conf -", namespace, pod)
 }
 
 // AddError says why the API server did not take the container.
@@ -67,7 +73,8 @@ func addError(namespace, pod string, err error) error {
 	case strings.Contains(s.Message, "violates PodSecurity"):
 		out.Next = "see which container is in the way: kubectl dnsprobe preflight -n " + namespace + " pod/" + pod
 	case strings.Contains(s.Message, "admission webhook") || strings.Contains(s.Message, "ValidatingAdmissionPolicy"):
-		out.Next = "the policy named there decides: ask its owner to allow ephemeral containers named " + NamePrefix + "*, or give an allowed image with --image"
+		out.Next = "the policy named there decides: ask its owner to allow ephemeral containers named " + NamePrefix + "*, or give an allowed image with --image\n" +
+			meanwhile(namespace, pod)
 	case s.Reason == metav1.StatusReasonNotFound && (s.Details == nil || s.Details.Name == ""):
 		// A missing pod is named in the details; a path that the server does not serve is not.
 		out.Err = errors.New("this cluster does not serve ephemeral containers (Kubernetes before 1.25)")

@@ -8,8 +8,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
+	"strings"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/cases"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/cases/entry"
 )
 
 func main() {
@@ -34,32 +37,52 @@ func run(ctx context.Context, args []string, out io.Writer) (bool, error) {
 	}
 	all := true
 	for _, path := range flags.Args() {
-		info, err := os.Stat(path)
+		list, open, err := check(ctx, path)
 		if err != nil {
 			return false, err
 		}
-		files, open := []string{path}, map[string]string(nil)
-		if info.IsDir() {
-			if files, err = cases.Files(path); err != nil {
-				return false, err
+		if *verbose {
+			for i := range list {
+				fmt.Fprintf(out, "=== %s\n%s\n", list[i].Name, list[i].Result.Told())
 			}
-			if open, err = cases.Open(path); err != nil {
-				return false, err
-			}
-		}
-		var list []cases.Checked
-		for _, file := range files {
-			c := cases.Check(ctx, file)
-			if ctx.Err() != nil {
-				return false, ctx.Err()
-			}
-			if *verbose {
-				fmt.Fprintf(out, "=== %s\n%s\n", c.Name, c.Result.Told())
-			}
-			list = append(list, c)
 		}
 		met, of := cases.Report(out, list, open)
 		all = all && met == of
 	}
 	return all, nil
+}
+
+// check holds a folder or a file against its expectations, and returns which of the folder are known not to be met yet.
+func check(ctx context.Context, path string) (list []cases.Checked, open map[string]string, err error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	files := []string{path}
+	if info.IsDir() {
+		ways, err := entry.Files(path)
+		if err != nil {
+			return nil, nil, err
+		}
+		if files, err = cases.Files(path); err != nil && len(ways) == 0 {
+			return nil, nil, err
+		}
+		files = append(files, ways...)
+		slices.Sort(files)
+		if open, err = cases.Open(path); err != nil {
+			return nil, nil, err
+		}
+	}
+	for _, file := range files {
+		one := cases.Check
+		if strings.HasSuffix(file, entry.Suffix) {
+			one = entry.Check
+		}
+		c := one(ctx, file)
+		if ctx.Err() != nil {
+			return nil, nil, ctx.Err()
+		}
+		list = append(list, c)
+	}
+	return list, open, nil
 }
