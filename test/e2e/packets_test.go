@@ -52,6 +52,7 @@ func (w workload) checkDetected(t *testing.T, found probe.Resolver, version stri
 }
 
 func TestTheLibcOfEachWorkload(t *testing.T) {
+	t.Parallel()
 	for _, w := range workloads {
 		pod := podOf(t, "shop", w.app)
 		found := probed(t, "-n", "shop", pod, "ledger", "--bare")
@@ -65,6 +66,8 @@ type lookup struct {
 	host string
 	// packets is how many messages a resolution is; 0 where it hangs on the libc.
 	packets int
+	// cut is set where the libc may take what UDP has room for: the server shuffles, so the addresses are others each time.
+	cut bool
 	// lost is a name of whose AAAA replies the first one is lost before it reaches the pod's processes.
 	lost string
 	// code is the exit code of the plugin.
@@ -79,7 +82,7 @@ var lookups = []lookup{
 	{host: "ledger.core.svc.cluster.local", packets: 10},
 	{host: "no-such-name.example.com", packets: 10, code: 3},
 	// Truncated over UDP: glibc and Go ask again over TCP, musl before 1.2.4 does not.
-	{host: "huge.example.com"},
+	{host: "huge.example.com", cut: true},
 	{host: "www.example.com", lost: "www.example.com."},
 }
 
@@ -138,7 +141,7 @@ func (s side) compare(l lookup) {
 		t.Errorf("%s: nothing was sent again, so nothing was lost\n%s", l.host, conformance.Listing(theirs))
 	}
 	res := found.Resolutions[0]
-	if (res.Outcome == probe.OK) != resolved || resolved && !slices.Contains(res.Addresses, address) {
+	if (res.Outcome == probe.OK) != resolved || resolved && !l.cut && !slices.Contains(res.Addresses, address) {
 		t.Errorf("%s: the application found %q (resolved: %t), the plugin %s %q", l.host, address, resolved, res.Outcome, res.Addresses)
 	}
 	if sent := len(withoutSYN(ours)); res.TransmissionsSent != sent {
