@@ -301,6 +301,10 @@ func FuzzParseGlibc(f *testing.F) {
 					t.Errorf("%s: warning too long: %+v", version, w)
 				}
 			}
+			if strings.Contains(text, "\x00") {
+				// The kubelet knows nothing of NUL, at which C stops: an option behind one comes to life with the word before it.
+				continue
+			}
 			// A second parse of what the kubelet would write keeps everything but the option.
 			again := ParseGlibc(WithOptions(text, []string{"ndots:2"}), Inputs{Hostname: hostname, Version: version})
 			if plain := ParseGlibc(text, Inputs{Hostname: hostname, Version: version}); !slices.Equal(plain.Search, again.Search) ||
