@@ -73,6 +73,7 @@ var mayImport = map[string][]string{
 	"pkg/session":         {"pkg/probe", "pkg/engine", "pkg/resolver", "internal/version"},
 	"pkg/experiment":      {"pkg/engine", "pkg/printable", "pkg/probe", "pkg/resolvconf", "pkg/resolver", "pkg/simnet"},
 	"pkg/fact":            {"pkg/probe"},
+	"pkg/redact":          {"pkg/probe"},
 	"pkg/diagnose":        {"pkg/fact", "pkg/probe", "pkg/resolvconf", "pkg/printable"},
 	"pkg/compare":         {"pkg/probe", "pkg/resolvconf", "pkg/printable"},
 	"pkg/patch":           {"pkg/diagnose", "pkg/fact", "pkg/experiment", "pkg/printable", "pkg/probe", "pkg/resolvconf"},

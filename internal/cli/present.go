@@ -44,6 +44,7 @@ type outputFlags struct {
 	failOn string
 	plain  bool
 	save   string
+	redact bool
 }
 
 func (f *outputFlags) add(fs *pflag.FlagSet) {
@@ -51,6 +52,7 @@ func (f *outputFlags) add(fs *pflag.FlagSet) {
 	fs.StringVar(&f.failOn, "fail-on", "", "exit with 4 for findings of this severity or worse: info, warning, critical")
 	fs.BoolVar(&f.plain, "plain", false, "ASCII only, no colour, and line by line where there would be a screen")
 	fs.StringVar(&f.save, "save", "", "write the event stream to this file too")
+	fs.BoolVar(&f.redact, "redact", false, "replace names and addresses in all that is shown and saved, the same by the same")
 }
 
 // output is how a run is shown.
@@ -62,6 +64,9 @@ type output struct {
 	plain  bool
 	// save is the file for the event stream; empty for none.
 	save string
+	// redact replaces names and addresses. secrets are those that messages can hold before any event does.
+	redact  bool
+	secrets []string
 	// title is that of the terminal's window.
 	title string
 	// pace is how many real seconds a second of the run takes, 0 when it runs in real time.
@@ -72,8 +77,11 @@ type output struct {
 // complete settles the format: what the flag says, else the TUI when both ends are terminals.
 func (f *outputFlags) complete(streams genericiooptions.IOStreams, hosts []string) (output, error) {
 	o := output{
-		format: f.format, hosts: hosts, failOn: probe.Severity(f.failOn), plain: f.plain, save: f.save,
+		format: f.format, hosts: hosts, failOn: probe.Severity(f.failOn), plain: f.plain, save: f.save, redact: f.redact,
 		title: "dnsprobe " + strings.Join(hosts, " "), getenv: os.Getenv,
+	}
+	if o.redact {
+		o.title = "dnsprobe"
 	}
 	interactive := isTerminal(streams.In) && isTerminal(streams.Out)
 	switch {
@@ -93,6 +101,14 @@ func (f *outputFlags) complete(streams genericiooptions.IOStreams, hosts []strin
 }
 
 // sayer returns where to say what is being done before there is anything to show: stderr.
+func (o output) sayer(streams genericiooptions.IOStreams) func(string) {
+	if o.redact {
+		// What is said here names pods before anybody knows that they are names.
+		return func(string) {}
+	}
+	return sayer(streams)
+}
+
 func sayer(streams genericiooptions.IOStreams) func(string) {
 	return func(text string) { fmt.Fprintln(streams.ErrOut, printable.Text(text, printable.MaxText)) }
 }
@@ -105,6 +121,11 @@ func isTerminal(stream any) bool {
 
 // present runs src, shows it as o says, and returns nil or an error with the exit code.
 func present(ctx context.Context, streams genericiooptions.IOStreams, o output, src source) (err error) {
+	if o.redact {
+		x := newRedaction(append(slices.Clone(o.hosts), o.secrets...)...)
+		o.hosts, src = x.hosts(o.hosts), x.source(src)
+		defer func() { err = x.err(err) }()
+	}
 	if o.save != "" {
 		file, err := os.Create(o.save)
 		if err != nil {

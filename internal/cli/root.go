@@ -58,6 +58,8 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 		newLocalCommand(streams),
 		newExplainCommand(streams),
 		newDemoCommand(streams),
+		newReplayCommand(streams),
+		newDiffCommand(streams),
 		newVersionCommand(streams),
 		newCompletionCommand(streams),
 	)

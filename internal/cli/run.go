@@ -4,12 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/cli-runtime/pkg/genericclioptions"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -125,8 +125,9 @@ func (o runOptions) run(ctx context.Context, streams genericiooptions.IOStreams,
 	if err != nil {
 		return err
 	}
+	o.output.secrets = []string{k.namespace, o.target, o.container, o.image}
 	return present(ctx, streams, o.output, func(ctx context.Context, emit func(probe.Event)) error {
-		return o.look(ctx, k, emit, sayer(streams))
+		return o.look(ctx, k, emit, o.output.sayer(streams))
 	})
 }
 
@@ -140,7 +141,9 @@ func (o runOptions) look(ctx context.Context, k kube, emit func(probe.Event), sa
 	if s.found.Chosen != "" {
 		say(fmt.Sprintf("looking at pod %s: %s", pod.Name, s.found.Chosen))
 	}
-	looked, leave := k.lookAround(ctx, pod)
+	looked, leave := k.lookAround(ctx, cluster.Subject{
+		Pod: pod, Container: o.container, Hosts: slices.Concat(o.asking.hosts, o.asking.also), Now: time.Now(),
+	})
 	defer leave()
 
 	w, err := k.enter(ctx, s, ephemeral.Request{Container: o.container, Image: o.image, Keep: o.keep}, say)
@@ -160,35 +163,26 @@ func (o runOptions) look(ctx context.Context, k kube, emit func(probe.Event), sa
 		emit(ev)
 	}
 	k8s := looked()
-	if owner := k8s.owner.Workload.Owner; owner.Kind != "Pod" {
+	if owner := k8s.Owner.Workload.Owner; owner.Kind != "Pod" {
 		w.target.Owner = &owner
 		emit(w.header())
 	}
-	emit(probe.Event{Kind: probe.KindFacts, Facts: k8s.facts})
+	facts := cluster.WithSearch(k8s.Facts, settings.Run().Settings.Search)
+	emit(probe.Event{Kind: probe.KindFacts, Facts: facts})
 
 	return cut(pipeline.Run(ctx, pipeline.In{
 		Prober: live{w.client, emit}, Settings: settings.Run().Settings, Resolver: settings.Run().Resolver, Target: w.target,
-		Facts: k8s.facts, Workload: &k8s.owner.Workload, Hosts: o.asking.hosts, Also: o.asking.also, Variants: o.asking.variants,
+		Facts: facts, Workload: &k8s.Owner.Workload, Hosts: o.asking.hosts, Also: o.asking.also, Variants: o.asking.variants,
 		Ask: o.asking.ask(""), Bare: o.asking.bare, Compare: o.asking.compared(settings.Run().Resolver),
 	}, emit))
 }
 
-// known is what the cluster says of a pod.
-type known struct {
-	facts map[string]probe.Fact
-	owner cluster.Ownership
-}
-
-// lookAround asks the cluster for the facts of a pod in the background. The first function waits for them, the second ends the
-// asking.
-func (k kube) lookAround(ctx context.Context, pod *corev1.Pod) (looked func() known, leave func()) {
+// lookAround asks the cluster for facts in the background. The first function waits for them, the second ends the asking.
+func (k kube) lookAround(ctx context.Context, subject cluster.Subject) (looked func() cluster.Known, leave func()) {
 	bounded, cancel := context.WithTimeout(ctx, askWithin)
-	answer := make(chan known, 1)
-	go func() {
-		facts, owner := cluster.Look(bounded, k.client, pod)
-		answer <- known{facts, owner}
-	}()
-	looked = sync.OnceValue(func() known { return <-answer })
+	answer := make(chan cluster.Known, 1)
+	go func() { answer <- cluster.Look(bounded, k.client, subject) }()
+	looked = sync.OnceValue(func() cluster.Known { return <-answer })
 	return looked, func() { cancel(); looked() }
 }
 

@@ -7,6 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 )
 
 // MaxLine bounds one line of an event stream in bytes. A resolv.conf, the largest thing an event carries, is bounded far
@@ -22,8 +25,12 @@ type Encoder struct{ w io.Writer }
 // NewEncoder returns an Encoder that writes to w.
 func NewEncoder(w io.Writer) *Encoder { return &Encoder{w: w} }
 
-// Encode writes one event.
+// Encode writes one event. One that was read, and of which this version does not know everything, is written as it was read.
 func (e *Encoder) Encode(ev Event) error {
+	if len(ev.Raw) > 0 {
+		_, err := e.w.Write(append(bytes.Clone(ev.Raw), '\n'))
+		return err
+	}
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
@@ -38,17 +45,20 @@ func (e *Encoder) Encode(ev Event) error {
 type Decoder struct {
 	lines *bufio.Scanner
 	n     int
+	// unknown counts what this version does not know, in words.
+	unknown map[string]int
 }
 
 // NewDecoder returns a Decoder that reads from r.
 func NewDecoder(r io.Reader) *Decoder {
 	s := bufio.NewScanner(r)
 	s.Buffer(make([]byte, 0, 64*1024), MaxLine)
-	return &Decoder{lines: s}
+	return &Decoder{lines: s, unknown: map[string]int{}}
 }
 
 // Decode reads the next event. It returns io.EOF at the end of the stream; a broken line is an error with its number.
-// Empty lines are skipped. Events of a kind that this version does not know are returned as they are: Fold skips them.
+// Empty lines are skipped. What this version does not know, an event of a later one or a field of it, is no error: the event comes
+// with its Raw line, Fold skips what it cannot use, and Unknown names it.
 func (d *Decoder) Decode() (Event, error) {
 	for d.lines.Scan() {
 		d.n++
@@ -56,12 +66,19 @@ func (d *Decoder) Decode() (Event, error) {
 		if len(line) == 0 {
 			continue
 		}
-		var ev Event
-		if err := json.Unmarshal(line, &ev); err != nil {
+		ev, field, err := decode(line)
+		if err != nil {
 			return Event{}, fmt.Errorf("read event on line %d: %w", d.n, err)
 		}
 		if ev.Kind == "" {
 			return Event{}, fmt.Errorf("read event on line %d: it has no \"event\" field", d.n)
+		}
+		if !ev.Kind.Known() {
+			d.unknown[fmt.Sprintf("event %.60q", string(ev.Kind))]++
+			ev.Raw = bytes.Clone(line)
+		} else if field != "" {
+			d.unknown["field "+field]++
+			ev.Raw = bytes.Clone(line)
 		}
 		return ev, nil
 	}
@@ -72,4 +89,39 @@ func (d *Decoder) Decode() (Event, error) {
 		return Event{}, err
 	}
 	return Event{}, io.EOF
+}
+
+// decode reads one line, and names a field that this version does not know.
+func decode(line []byte) (ev Event, field string, err error) {
+	strict := json.NewDecoder(bytes.NewReader(line))
+	strict.DisallowUnknownFields()
+	err = strict.Decode(&ev)
+	if err == nil {
+		if strict.More() {
+			err = errors.New("more than one value on the line")
+		}
+		return ev, "", err
+	}
+	_, field, found := strings.Cut(err.Error(), "unknown field ")
+	if !found {
+		return ev, "", err
+	}
+	ev = Event{}
+	err = json.Unmarshal(line, &ev)
+	return ev, fmt.Sprintf("%.60s", field), err
+}
+
+// Line is the number of the line that was read last, from 1.
+func (d *Decoder) Line() int { return d.n }
+
+// Unknown names what was read and is not known to this version ("event \"weather\"", "field \"mood\""), in order, with how often.
+func (d *Decoder) Unknown() []string {
+	var out []string
+	for _, what := range slices.Sorted(maps.Keys(d.unknown)) {
+		if n := d.unknown[what]; n > 1 {
+			what += fmt.Sprintf(" (%d times)", n)
+		}
+		out = append(out, what)
+	}
+	return out
 }

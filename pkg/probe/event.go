@@ -36,6 +36,16 @@ const (
 	KindFollowUps Kind = "follow-ups"
 )
 
+// Known says whether this version knows a kind.
+func (k Kind) Known() bool {
+	switch k {
+	case KindRun, KindSettings, KindResolver, KindBegin, KindAttempt, KindSent, KindReceived, KindLost, KindAttemptEnded, KindNote, KindEnded,
+		KindWhatIf, KindFacts, KindFindings, KindPatch, KindProblem, KindComparisons, KindFollowUps:
+		return true
+	}
+	return false
+}
+
 // Event is one line of the event stream. Exactly the field that its Kind names is set.
 type Event struct {
 	Kind Kind `json:"event"`
@@ -45,6 +55,8 @@ type Event struct {
 	Resolution string `json:"resolution,omitempty"`
 	// At is the time since the start of that resolution.
 	At Millis `json:"atMs"`
+	// Raw is the line as it was read, where this version does not know all that is in it: written again, nothing is lost.
+	Raw []byte `json:"-"`
 
 	Run          *Header         `json:"run,omitempty"`
 	Settings     *Settings       `json:"settings,omitempty"`
