@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/fact"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/patch"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 )
@@ -86,6 +87,9 @@ func TestOwnerOf(t *testing.T) {
 			if diff := cmp.Diff(tt.want, got.Workload); diff != "" {
 				t.Errorf("workload (-want +got):\n%s", diff)
 			}
+			if managed := got.Managed; (managed.Unknown != "") != (tt.want.Owner.Kind == "Rollout") || managed.Unknown == "" && managed.Value != fact.None {
+				t.Errorf("managed by %+v", managed)
+			}
 			if got.Fact.Value == "" || strings.Contains(got.Fact.Source, "not read") {
 				t.Errorf("fact %+v", got.Fact)
 			}
@@ -93,10 +97,9 @@ func TestOwnerOf(t *testing.T) {
 	}
 }
 
-// forbidding returns a client that forbids to get a resource.
-func forbidding(resource string, objects ...runtime.Object) *fake.Clientset {
-	client := fake.NewClientset(objects...)
-	client.PrependReactor("get", resource, func(clienttesting.Action) (bool, runtime.Object, error) {
+// forbid makes a client refuse a verb on a resource; "*" stands for all.
+func forbid(client *fake.Clientset, verb, resource string) *fake.Clientset {
+	client.PrependReactor(verb, resource, func(clienttesting.Action) (bool, runtime.Object, error) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Resource: resource}, "", errors.New("RBAC"))
 	})
 	return client
@@ -106,61 +109,14 @@ func TestOwnerThatMayNotBeReadIsKnownByItsName(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{
 		Name: "p", Namespace: "shop", Labels: map[string]string{"pod-template-hash": "5d4"}, OwnerReferences: controlledBy("apps/v1", "ReplicaSet", "web-5d4"),
 	}}
-	got := OwnerOf(t.Context(), forbidding("replicasets"), pod)
+	got := OwnerOf(t.Context(), forbid(fake.NewClientset(), "get", "replicasets"), pod)
 	if want := (probe.Owner{APIVersion: "apps/v1", Kind: "Deployment", Name: "web"}); got.Workload.Owner != want {
 		t.Errorf("owner %+v", got.Workload.Owner)
 	}
 	if !strings.Contains(got.Fact.Source, "not read completely") {
 		t.Errorf("fact %+v", got.Fact)
 	}
-}
-
-func TestFactsOfAPod(t *testing.T) {
-	value := "2"
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "shop"}, Spec: corev1.PodSpec{
-		HostNetwork: true, DNSPolicy: corev1.DNSNone,
-		DNSConfig: &corev1.PodDNSConfig{
-			Nameservers: []string{"192.0.2.1"}, Searches: []string{"a", "b"},
-			Options: []corev1.PodDNSConfigOption{{Name: "ndots", Value: &value}, {Name: "use-vc"}},
-		},
-		HostAliases: []corev1.HostAlias{{IP: "192.0.2.9", Hostnames: []string{"x", "y"}}},
-	}}
-	for name, want := range map[string]string{
-		FactDNSPolicy: "None", FactHostNetwork: "true", FactHostAliases: "192.0.2.9 x y",
-		FactDNSConfig: "nameserver 192.0.2.1; search a b; options ndots:2 use-vc",
-	} {
-		if f := PodFacts(pod)[name]; f.Value != want || f.Source == "" {
-			t.Errorf("%s: %+v, want %q", name, f, want)
-		}
-	}
-	for name, want := range map[string]string{FactDNSPolicy: "ClusterFirst", FactHostNetwork: "false", FactHostAliases: "none", FactDNSConfig: "none"} {
-		if f := PodFacts(&corev1.Pod{})[name]; f.Value != want {
-			t.Errorf("of an empty pod: %s: %+v, want %q", name, f, want)
-		}
-	}
-}
-
-func TestDNSServiceAndWhatHidesIt(t *testing.T) {
-	service := func(name, ip string, labels map[string]string) *corev1.Service {
-		return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "kube-system", Labels: labels}, Spec: corev1.ServiceSpec{ClusterIP: ip}}
-	}
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p", Namespace: "shop"}}
-	for name, tt := range map[string]struct {
-		client         *fake.Clientset
-		value, unknown string
-	}{
-		"kube-dns":         {fake.NewClientset(service("kube-dns", "198.51.100.10", nil)), "198.51.100.10", ""},
-		"another name":     {fake.NewClientset(service("rke2-coredns", "198.51.100.11", map[string]string{"k8s-app": "kube-dns"})), "198.51.100.11", ""},
-		"none":             {fake.NewClientset(), "", "has no Service kube-dns"},
-		"may not be known": {forbidding("services", service("kube-dns", "198.51.100.10", nil)), "", "you may not get services in namespace kube-system"},
-	} {
-		facts, owner := Look(t.Context(), tt.client, pod)
-		f := facts[FactDNSService]
-		if f.Value != tt.value || !strings.Contains(f.Unknown, tt.unknown) || (f.Unknown == "") != (tt.unknown == "") {
-			t.Errorf("%s: %+v", name, f)
-		}
-		if owner.Workload.Owner.Kind != "Pod" || facts[FactOwner].Value != "none" {
-			t.Errorf("%s: owner %+v, fact %+v", name, owner.Workload.Owner, facts[FactOwner])
-		}
+	if want := "you may not get replicasets in namespace shop; that permission would tell"; got.Managed.Unknown != want {
+		t.Errorf("managed by %+v", got.Managed)
 	}
 }
