@@ -29,6 +29,9 @@ type In struct {
 	Facts    map[string]probe.Fact
 	// Workload is the object that a patch would change; nil when there is none (this machine).
 	Workload *patch.Workload
+	// Libcs are the libcs of the pod's other containers, where they are others than Resolver's: names in use must keep working in them
+	// too.
+	Libcs []probe.Resolver
 	// Hosts are resolved and judged; Also must keep working with changed settings. Names given twice are taken once.
 	Hosts, Also []string
 	// Variants are tried besides those that the findings suggest.
@@ -71,13 +74,14 @@ func Run(ctx context.Context, in In, emit func(probe.Event)) error {
 		return ctx.Err()
 	}
 	r.followUp(ctx)
-	if !r.reached() {
+	repairs := patch.RepairsOf(r.known, r.hosts)
+	if !r.reached() && len(repairs.All()) == 0 {
 		r.explain()
 		return ctx.Err()
 	}
 	r.resolveAlso(ctx)
-	if table := r.whatIf(ctx); table != nil && r.allTried() {
-		r.patch(ctx, table)
+	if table := r.whatIf(ctx, repairs); table != nil && r.allTried() {
+		r.patch(ctx, table, repairs)
 	}
 	r.judge()
 	r.explain()
@@ -94,13 +98,15 @@ type run struct {
 	label string
 	// hosts and also are the first resolutions of the names, as far as they could be tried.
 	hosts, also []probe.Resolution
+	// others are the names in use through In.Libcs, in their order.
+	others []patch.Other
 }
 
 // Resolve carries out an ask and keeps what came of it: everything that was resolved is evidence. What ctx cut short is not
-// kept, since it tells about the time and not about DNS.
+// kept, since it tells about the time and not about DNS, nor is what other nameservers said than those of the pod.
 func (r *run) Resolve(ctx context.Context, ask probe.Ask) (probe.Resolution, error) {
 	res, err := r.Prober.Resolve(ctx, ask)
-	if err == nil && ctx.Err() == nil {
+	if err == nil && ctx.Err() == nil && ask.Variant.Nameservers == nil {
 		r.known.Resolutions = append(r.known.Resolutions, res)
 	}
 	return res, err
@@ -180,7 +186,12 @@ func (r *run) resolveAlso(ctx context.Context) {
 	within, cancel := context.WithTimeout(ctx, r.Budget.Time)
 	defer cancel()
 	for i, name := range r.Also {
-		res, err := r.Resolve(within, r.ask(name, probe.PurposeAlso))
+		ask := r.ask(name, probe.PurposeAlso)
+		if !r.reached() && (ask.Timeout <= 0 || ask.Timeout > silence) {
+			// It will be silent for this name as well, and so long shows that.
+			ask.Timeout = silence
+		}
+		res, err := r.Resolve(within, ask)
 		switch {
 		case ctx.Err() != nil:
 			return
@@ -195,130 +206,16 @@ func (r *run) resolveAlso(ctx context.Context) {
 	}
 }
 
+// silence is how long another name is waited for where nothing has answered for the hosts.
+const silence = probe.Millis(2 * time.Second)
+
 // slow is the duration from which a resolution has waited for something that did not come.
 const slow = probe.Millis(time.Second)
-
-// whatIf predicts and measures the variants that could change something. It returns nil when there are none.
-func (r *run) whatIf(ctx context.Context) *experiment.Table {
-	// Only names that DNS answered can change with its settings.
-	hosts, also := overDNS(r.hosts), overDNS(r.also)
-	variants := experiment.Variants(r.Settings, hosts, also)
-	for _, v := range r.Variants {
-		if !slices.ContainsFunc(variants, func(w probe.Variant) bool { return w.Label() == v.Label() }) {
-			variants = append(variants, v)
-		}
-	}
-	if len(variants) == 0 || len(hosts) == 0 || ctx.Err() != nil {
-		return nil
-	}
-	table := experiment.NewTable(experiment.Plan{
-		Hosts: hosts, Also: also, Variants: variants, Ask: r.ask("", probe.PurposeWhatIf), Zone: probe.ClusterZone(r.Settings.Search),
-	})
-	predictor := experiment.NewPredictor(experiment.Learn(r.known), r.Settings, r.Resolver)
-	if err := table.Predict(ctx, predictor); err != nil && ctx.Err() == nil {
-		r.problem(fmt.Errorf("%w; the variants are measured all the same", err), "")
-	}
-	r.showRows(table)
-	budget := r.Budget
-	if slices.ContainsFunc(hosts, func(res probe.Resolution) bool { return res.Duration >= slow }) {
-		// Where a resolution waits for timeouts, its spread is that of the timeouts: once is enough.
-		budget.Rounds = 1
-	}
-	err := table.Measure(ctx, r, budget, func() { r.showRows(table) })
-	if err != nil && ctx.Err() == nil {
-		r.problem(fmt.Errorf("try variants of the settings: %w", err), "run again; what is marked as predicted was not measured")
-	}
-	r.showRows(table)
-	return table
-}
 
 // allTried says whether every name in use was resolved under the settings as they are. Where one was not, nobody knows what a
 // patch would do to it, so none is proposed.
 func (r *run) allTried() bool {
 	return len(r.hosts) == len(r.Hosts) && len(r.also) == len(r.Also)
-}
-
-func (r *run) showRows(table *experiment.Table) {
-	if rows := table.Rows(); len(rows) > 0 {
-		r.known.WhatIf = rows
-		r.emit(probe.Event{Kind: probe.KindWhatIf, WhatIf: rows})
-	}
-}
-
-func overDNS(list []probe.Resolution) []probe.Resolution {
-	var out []probe.Resolution
-	for _, res := range list {
-		if len(res.Attempts) > 0 {
-			out = append(out, res)
-		}
-	}
-	return out
-}
-
-// patch chooses a value of ndots, checks it on every name in use, and emits the change. A choice that the check proves wrong
-// is taken back and the next best one is checked.
-func (r *run) patch(ctx context.Context, table *experiment.Table) {
-	situation := patch.Situation{Ndots: r.Settings.Ndots, Zone: table.Zone, Hosts: table.Hosts, Also: table.Also}
-	for ctx.Err() == nil {
-		best, ok := patch.Choose(situation, candidates(table))
-		if !ok {
-			return
-		}
-		chosen := experiment.Ndots(best.Ndots)
-		before := table.Unmeasured(chosen)
-		if len(before) > 0 {
-			err := table.MeasureAll(ctx, r, r.Budget, chosen)
-			r.showRows(table)
-			left := table.Unmeasured(chosen)
-			if err == nil && len(left) < len(before) {
-				// What was measured may speak against the choice.
-				continue
-			}
-			if err == nil {
-				err = errors.New("no time left")
-			}
-			if ctx.Err() == nil {
-				r.problem(fmt.Errorf("check %s on %s: %w; it is only predicted", chosen.Label(), strings.Join(left, ", "), err),
-					"run again before applying the patch")
-			}
-		}
-		r.showPatch(situation, best)
-		return
-	}
-}
-
-// candidates are the values of ndots in the table.
-func candidates(table *experiment.Table) []patch.Candidate {
-	var out []patch.Candidate
-	for _, v := range table.Variants {
-		ndots, ok := experiment.NdotsOf(v)
-		if !ok {
-			continue
-		}
-		c := patch.Candidate{Ndots: ndots, After: map[string]probe.Resolution{}}
-		for _, list := range [][]probe.Resolution{table.Hosts, table.Also} {
-			for _, now := range list {
-				if res, known := table.Resolution(now.Host, v.Label()); known {
-					c.After[now.Host] = res
-				}
-			}
-		}
-		out = append(out, c)
-	}
-	return out
-}
-
-func (r *run) showPatch(s patch.Situation, c patch.Candidate) {
-	if r.Workload == nil {
-		return
-	}
-	p, err := patch.Build(*r.Workload, c.Ndots, s.Names(c))
-	if err != nil {
-		r.problem(err, "set ndots by hand: ndots:"+fmt.Sprint(c.Ndots)+" was checked")
-		return
-	}
-	r.known.Patch = &p
-	r.emit(probe.Event{Kind: probe.KindPatch, Patch: &p})
 }
 
 // explain says what the run could not find out: a host that does not resolve, or resolves late, must not be left without a

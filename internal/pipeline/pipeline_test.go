@@ -187,6 +187,7 @@ func TestClassicWalk(t *testing.T) {
 api.partner.example.net ndots:2: ok, 2 queries, same true, measured; ledger, ledger.billing checked: same answer
 api.partner.example.net ndots:1: ok, 2 queries, same true, measured; ledger.billing: 2 more queries, leaves the cluster; ledger unchanged
 api.partner.example.net trailing dot: ok, 2 queries, same true, measured; only as a test: breaks TLS names in some clients
+api.partner.example.net without eu-west-9.compute.internal: ok, 8 queries, same true, predicted; ledger, ledger.billing unchanged
 `
 	if diff := cmp.Diff(want, table(run)); diff != "" {
 		t.Error(diff)
@@ -432,8 +433,12 @@ func TestDeadNameserverIsConfirmed(t *testing.T) {
 		rule(t, "A/mail.example.net", "a:198.51.100.70"), rule(t, "mail.example.net"))
 	p.world.Servers[0].Silent = true
 	run := p.run(p.in("mail.example.net"))
-	if classes(run) != "dead-nameserver" || len(p.asks) != 3 {
+	const without = "dnsPolicy None without nameserver 10.20.0.53"
+	if classes(run) != "dead-nameserver" || len(p.asks) != 4 || p.asks[3].Variant.Label() != without {
 		t.Fatalf("findings %q after %d asks", classes(run), len(p.asks))
+	}
+	if run.Patch == nil || run.Patch.Variant != without || !strings.Contains(run.Patch.YAML, "nameservers:\n        - 10.20.0.54\n        options:") {
+		t.Errorf("patch %+v", run.Patch)
 	}
 	if got := run.Findings[0].Title; got != "nameserver 10.20.0.53 never replied: 0 replies to 6 messages. 10.20.0.54 replied to 6 of 6." {
 		t.Error(got)
@@ -464,8 +469,8 @@ func TestSilentSearchDomainIsConfirmed(t *testing.T) {
 	if run.Patch == nil || run.Patch.Variant != "ndots:2" {
 		t.Errorf("patch %+v", run.Patch)
 	}
-	// One resolution, two to confirm it, one round of now, ndots:2 and the final dot.
-	if len(p.asks) != 6 {
+	// One resolution, two to confirm it, ndots:2 and the final dot. How it is now took seconds, and is known.
+	if len(p.asks) != 5 {
 		t.Errorf("%d asks", len(p.asks))
 	}
 }
@@ -475,7 +480,8 @@ func TestAHalfThatIsLostIsNotRepeated(t *testing.T) {
 	p := newPod(t, strings.Replace(classic, "ndots:5", "ndots:1", 1),
 		rule(t, "A/pay.example.net", "a:198.51.100.40"), rule(t, "AAAA/pay.example.net", "drop"))
 	run := p.run(p.in("pay.example.net"))
-	if classes(run) != "" || len(p.asks) != 1 || run.Resolutions[0].Duration.Duration() != 15*time.Second {
+	// The second one is no-aaaa, which is predicted to help.
+	if classes(run) != "" || len(p.asks) != 2 || p.asks[1].Variant.Label() != "no-aaaa" || run.Resolutions[0].Duration.Duration() != 15*time.Second {
 		t.Errorf("findings %q, %d asks, %v", classes(run), len(p.asks), run.Resolutions[0].Duration.Duration())
 	}
 }
@@ -526,12 +532,15 @@ func TestWildcardIsProvenWithARandomName(t *testing.T) {
 		rule(t, "A/codehost.example", "a:198.51.100.20"), rule(t, "codehost.example"),
 		rule(t, "A/*.lab.example.org", "a:203.0.113.80"), rule(t, "*.lab.example.org"))
 	run := p.run(p.in("codehost.example"))
-	if classes(run) != "wildcard-search" || run.Patch != nil {
-		t.Errorf("findings %q, patch %v", classes(run), run.Patch)
+	if classes(run) != "wildcard-search" || run.Patch == nil {
+		t.Fatalf("findings %q, patch %v", classes(run), run.Patch)
+	}
+	if n := run.Patch.Names[0]; n.Same || !n.Wanted || n.After.Addresses[0] != "198.51.100.20" || run.Patch.Variant != "dnsPolicy None without lab.example.org" {
+		t.Errorf("%s: %+v", run.Patch.Variant, n)
 	}
 	first := []string{"codehost.example now", "", "codehost.example trailing dot"}
-	for i, ask := range p.asks {
-		if got := ask.Host + " " + ask.Variant.Label(); i != 1 && got != first[i] {
+	for i, want := range first {
+		if got := p.asks[i].Host + " " + p.asks[i].Variant.Label(); i != 1 && got != want {
 			t.Errorf("ask %d: %s", i, got)
 		}
 	}
@@ -567,7 +576,7 @@ func TestWithoutAWorkloadThereIsNoPatch(t *testing.T) {
 	in := p.in("api.partner.example.net")
 	in.Workload = nil
 	run := p.run(in)
-	if run.Patch != nil || len(run.WhatIf) != 3 || classes(run) != "search-walk healthy" {
+	if run.Patch != nil || len(run.WhatIf) != 4 || classes(run) != "search-walk healthy" {
 		t.Errorf("patch %v, %d rows, findings %q", run.Patch, len(run.WhatIf), classes(run))
 	}
 }

@@ -17,6 +17,10 @@ type Plan struct {
 	Ask probe.Ask
 	// Zone is the cluster's zone, empty when unknown.
 	Zone string
+	// Ignored is what has to be said of options that are not among Variants because the libc ignores them.
+	Ignored string
+	// Libc is the libc that names are asked through where it is not that of the run.
+	Libc probe.Resolver
 }
 
 // ask returns the question for a name under a variant.
@@ -30,7 +34,9 @@ func (p Plan) ask(name string, v probe.Variant) probe.Ask {
 // for concurrent use.
 type Table struct {
 	Plan
-	cells map[cellKey]*cell
+	// Others hold the same for the other libcs of the pod's containers.
+	Others []*Table
+	cells  map[cellKey]*cell
 }
 
 type cellKey struct{ name, variant string }
@@ -116,7 +122,50 @@ func (t *Table) Unmeasured(v probe.Variant) []string {
 func (t *Table) unchanged(name, variant string) bool {
 	now, known := t.now(name)
 	c := t.cell(name, variant)
-	return known && c.predicted != nil && sameWalk(now, *c.predicted)
+	return known && c.predicted != nil && sameWalk(now, *c.predicted) && sameMessages(now, *c.predicted)
+}
+
+// sameMessages says whether two resolutions with the same walk sent the same number of messages to each server and transport.
+func sameMessages(a, b probe.Resolution) bool {
+	type way struct {
+		server    string
+		transport probe.Transport
+	}
+	count := map[way]int{}
+	for sign, r := range map[int]probe.Resolution{1: a, -1: b} {
+		for _, attempt := range r.Attempts {
+			for _, q := range attempt.Queries {
+				for _, x := range q.Transmissions {
+					count[way{x.Server, x.Transport}] += sign
+				}
+			}
+		}
+	}
+	for _, n := range count {
+		if n != 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// outdone says whether a prediction holds that v keeps the host from resolving, or that another variant gives it the same in fewer
+// queries and no more time, so that measuring v would only cost packets. The final dot is no match for a setting: it is a test.
+func (t *Table) outdone(host string, v probe.Variant) bool {
+	mine := t.cell(host, v.Label()).predicted
+	if mine == nil || v.TrailingDot {
+		return false
+	}
+	if now, known := t.now(host); known && now.Outcome == probe.OK && mine.Outcome != probe.OK {
+		return true
+	}
+	for _, other := range t.Variants {
+		theirs := t.cell(host, other.Label()).predicted
+		if !other.TrailingDot && theirs != nil && Same(*mine, *theirs) && theirs.QueriesSent < mine.QueriesSent && theirs.Duration <= mine.Duration {
+			return true
+		}
+	}
+	return false
 }
 
 // sameWalk says whether two resolutions tried the same names in the same order, to the same end.
@@ -137,20 +186,41 @@ func (t *Table) Rows() []probe.WhatIf {
 			if !known {
 				continue
 			}
-			of = append(of, probe.WhatIf{
-				Host: host.Host, Variant: v.Label(), Outcome: r.Outcome, Duration: r.Duration, QueriesSent: r.QueriesSent,
-				SameAnswer: Same(host, r), Source: r.Source, Note: t.note(host, r, v),
-			})
+			row := t.row(host, r, v.Label())
+			row.Note = t.note(host, r, v)
+			of = append(of, row)
 		}
 		if len(of) == 0 {
 			continue
 		}
 		now, _ := t.Resolution(host.Host, probe.VariantNow)
-		rows = append(rows, probe.WhatIf{
-			Host: host.Host, Variant: probe.VariantNow, Outcome: now.Outcome, Duration: now.Duration, QueriesSent: now.QueriesSent,
-			SameAnswer: Same(host, now), Source: now.Source,
-		})
-		rows = append(rows, of...)
+		first := t.row(host, now, probe.VariantNow)
+		first.Note = t.Ignored
+		rows = append(append(rows, first), of...)
 	}
 	return rows
+}
+
+// row is the row of a host under a variant, of which r is known.
+func (t *Table) row(host, r probe.Resolution, variant string) probe.WhatIf {
+	row := probe.WhatIf{
+		Host: host.Host, Variant: variant, Outcome: r.Outcome, Duration: r.Duration, QueriesSent: r.QueriesSent, SameAnswer: Same(host, r), Source: r.Source,
+	}
+	for _, m := range t.cell(host.Host, variant).measured {
+		if row.Times++; row.Times == 1 {
+			row.Fastest, row.Slowest = m.Duration, m.Duration
+		}
+		row.Fastest, row.Slowest = min(row.Fastest, m.Duration), max(row.Slowest, m.Duration)
+	}
+	for _, other := range t.Others {
+		before, had := other.now(host.Host)
+		after, known := other.Resolution(host.Host, variant)
+		if had && known {
+			row.Libcs = append(row.Libcs, probe.WhatIfLibc{
+				Libc: other.Libc.Libc, LibcVersion: other.Libc.Version, Outcome: after.Outcome, Duration: after.Duration, QueriesSent: after.QueriesSent,
+				SameAnswer: Same(before, after), Source: after.Source,
+			})
+		}
+	}
+	return row
 }

@@ -1,6 +1,7 @@
 package experiment
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -25,7 +26,7 @@ func Ndots(n int) probe.Variant {
 
 // NdotsOf returns the value that v sets ndots to, and false when v sets anything else.
 func NdotsOf(v probe.Variant) (int, bool) {
-	if v.TrailingDot || len(v.Options) != 1 {
+	if !v.OptionsOnly() || len(v.Options) != 1 {
 		return 0, false
 	}
 	value, ok := strings.CutPrefix(v.Options[0], "ndots:")
@@ -34,10 +35,12 @@ func NdotsOf(v probe.Variant) (int, bool) {
 }
 
 // Variants returns the variants worth trying for hosts, by their resolutions under the settings as they are: each value of
-// ndots that changes the order in which a name in use is tried, then the final dot. Also are the other names in use. It
-// returns nil when nothing can be gained: no host wasted a query that an order of names could save.
-func Variants(s probe.Settings, hosts, also []probe.Resolution) []probe.Variant {
-	var variants []probe.Variant
+// ndots that changes the order in which a name in use is tried, then the final dot, then a shorter search list, then what could
+// help against replies that are missing. Also are the other names in use, and repeated are further resolutions of the hosts, which
+// may have met what their first ones did not.
+//
+// There are none when nothing can be gained. Options that the libc would ignore are left out; ignored says which, in a phrase.
+func Variants(s probe.Settings, hosts, also, repeated []probe.Resolution) (variants []probe.Variant, ignored string) {
 	lower, higher := false, false
 	for _, r := range hosts {
 		lower, higher = lower || walked(r), higher || asIsInVain(r)
@@ -50,16 +53,19 @@ func Variants(s probe.Settings, hosts, also []probe.Resolution) []probe.Variant 
 	if lower {
 		variants = append(variants, probe.Variant{Name: probe.VariantDot, TrailingDot: true})
 	}
-	return variants
+	variants = append(variants, shorter(s, hosts)...)
+	against, ignored := againstTrouble(s, slices.Concat(hosts, repeated))
+	return append(variants, against...), ignored
 }
 
 // walked says whether another order of names could help r: search domains were asked before the host itself, and the host
 // exists, or what a search domain did may have kept r from it.
 func walked(r probe.Resolution) bool {
-	inVain, answered := 0, false
+	inVain, answered, itself := 0, false, false
 	for i := range r.Attempts {
 		a := &r.Attempts[i]
 		answered = answered || anyReply(a)
+		itself = itself || isHost(a.Name, r.Host) && len(a.Queries) > 0
 		switch search := a.Origin == probe.OriginSearch && !isHost(a.Name, r.Host); {
 		case a.Decided && search && r.Outcome == probe.OK:
 			return false
@@ -67,8 +73,10 @@ func walked(r probe.Resolution) bool {
 			inVain++
 		}
 	}
-	// When every name is answered NXDOMAIN, their order changes nothing.
-	return inVain > 0 && answered && r.Outcome != probe.NXDomain && r.Outcome != probe.NoData
+	// When every name is answered NXDOMAIN, their order changes nothing. Where the libc stopped before it came to the host itself (musl
+	// does at the first NODATA), it may.
+	denied := r.Outcome == probe.NXDomain || r.Outcome == probe.NoData
+	return inVain > 0 && answered && (!denied || !itself)
 }
 
 // isHost says whether name is the host itself: also the root as a search domain leads there.
@@ -76,8 +84,12 @@ func isHost(name, host string) bool {
 	return strings.EqualFold(strings.TrimSuffix(name, "."), strings.TrimSuffix(host, "."))
 }
 
-// asIsInVain says whether r tried the host itself first, and then a search domain had it.
+// asIsInVain says whether r tried the host itself first, and then a search domain had it, or may have it: musl does not go on to the
+// search list.
 func asIsInVain(r probe.Resolution) bool {
+	if r.Libc == probe.Musl && r.Outcome == probe.NXDomain && len(r.Attempts) == 1 && !strings.HasSuffix(r.Host, ".") {
+		return r.Attempts[0].Origin == probe.OriginAsIs
+	}
 	if r.Outcome != probe.OK || len(r.Attempts) < 2 || r.Attempts[0].Origin != probe.OriginAsIs {
 		return false
 	}

@@ -49,6 +49,9 @@ func list(r ...probe.Resolution) []probe.Resolution { return r }
 func TestVariantsWorthTrying(t *testing.T) {
 	musl := threeDots
 	musl.Libc = probe.Musl
+	stopped := tried("mirror.example.net", probe.NoData, "mirror.example.net.svc.cluster.local", "mirror.example.net.home.example.com")
+	alone := tried("ledger.core", probe.NXDomain, "ledger.core.")
+	alone.Libc = probe.Musl
 	tests := map[string]struct {
 		ndots       int
 		hosts, also []probe.Resolution
@@ -75,12 +78,18 @@ func TestVariantsWorthTrying(t *testing.T) {
 		"a final dot":                                    {5, list(tried("api.stripe.com.", probe.OK, "+api.stripe.com.")), nil, ""},
 		"a literal besides":                              {5, list(external), list(probe.Resolution{Host: "10.1.2.3", Outcome: probe.OK}), "ndots:2 trailing dot"},
 		"nobody":                                         {5, nil, nil, ""},
+		"musl stopped before the host itself (O04)":      {5, list(stopped), nil, "ndots:2 trailing dot"},
+		"musl tried the host alone":                      {1, list(alone), nil, "ndots:2"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := probe.Settings{Ndots: tt.ndots, Search: []string{"shop.svc.cluster.local", "svc.cluster.local", "cluster.local"}}
 			var words []string
-			for _, v := range Variants(s, tt.hosts, tt.also) {
+			variants, ignored := Variants(s, tt.hosts, tt.also, nil)
+			if ignored != "" {
+				t.Errorf("%q is said to be ignored, and nothing called for it", ignored)
+			}
+			for _, v := range variants {
 				words = append(words, v.Label())
 				if v.TrailingDot != (v.Label() == probe.VariantDot) || !v.TrailingDot && (len(v.Options) != 1 || v.Options[0] != v.Label()) {
 					t.Errorf("%+v does not do what it is called", v)

@@ -1,8 +1,10 @@
 package experiment
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
@@ -70,7 +72,11 @@ func (t *Table) Measure(ctx context.Context, p Prober, b Budget, progress func()
 	defer cancel()
 	spent := 0
 	for round := range b.Rounds {
-		for _, ask := range t.round(round) {
+		asks := t.round(round)
+		if b.Rounds == 1 {
+			asks = t.once(asks)
+		}
+		for _, ask := range asks {
 			if spent == b.Resolutions {
 				return nil
 			}
@@ -117,6 +123,32 @@ func (t *Table) measure(ctx, within context.Context, p Prober, ask probe.Ask) (d
 	return false, nil
 }
 
+// once returns the asks of a round that is the only one: how the settings as they are do is known already, and what is expected to be
+// quick comes first, so that it is not the slow ones that use up the time.
+func (t *Table) once(asks []probe.Ask) []probe.Ask {
+	asks = slices.DeleteFunc(asks, func(a probe.Ask) bool { return a.Variant.Label() == probe.VariantNow })
+	slices.SortStableFunc(asks, func(a, b probe.Ask) int { return cmp.Compare(t.expected(a), t.expected(b)) })
+	return asks
+}
+
+// expected is how long an ask is predicted to take; without a prediction it may be what helps.
+func (t *Table) expected(a probe.Ask) probe.Millis {
+	if p := t.cell(a.Host, a.Variant.Label()).predicted; p != nil {
+		return p.Duration
+	}
+	return 0
+}
+
+// outdoneForAll says whether other variants outdo v for every host: then it is no choice.
+func (t *Table) outdoneForAll(v probe.Variant) bool {
+	for _, host := range t.Hosts {
+		if !t.unchanged(host.Host, v.Label()) && !t.outdone(host.Host, v) {
+			return false
+		}
+	}
+	return true
+}
+
 // round returns the asks of one round. The other names in use are tried once, in the first round, and only where they are
 // not known to be tried as they are now.
 func (t *Table) round(n int) []probe.Ask {
@@ -124,7 +156,7 @@ func (t *Table) round(n int) []probe.Ask {
 	for _, host := range t.Hosts {
 		var of []probe.Ask
 		for _, v := range t.Variants {
-			if !t.unchanged(host.Host, v.Label()) {
+			if !t.unchanged(host.Host, v.Label()) && !t.outdone(host.Host, v) {
 				of = append(of, t.ask(host.Host, v))
 			}
 		}
@@ -137,7 +169,7 @@ func (t *Table) round(n int) []probe.Ask {
 	}
 	for _, also := range t.Also {
 		for _, v := range t.Variants {
-			if !v.TrailingDot && !t.unchanged(also.Host, v.Label()) {
+			if !v.TrailingDot && !t.unchanged(also.Host, v.Label()) && !t.outdoneForAll(v) {
 				asks = append(asks, t.ask(also.Host, v))
 			}
 		}

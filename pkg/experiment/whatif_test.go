@@ -44,7 +44,7 @@ func planned(t *testing.T, p *place, hosts, also []string, variants ...probe.Var
 	m, run := p.learn(slices.Concat(hosts, also)...)
 	plan := Plan{Hosts: run.Resolutions[:len(hosts)], Also: run.Resolutions[len(hosts):], Variants: variants, Zone: "cluster.local"}
 	if variants == nil {
-		plan.Variants = Variants(p.settings(), plan.Hosts, plan.Also)
+		plan.Variants, plan.Ignored = Variants(p.settings(), plan.Hosts, plan.Also, nil)
 	}
 	table := NewTable(plan)
 	if err := table.Predict(t.Context(), NewPredictor(m, p.settings(), glibc)); err != nil {

@@ -25,38 +25,36 @@ func Pod(namespace, name string, existing *DNSConfig) Workload {
 	return Workload{Owner: probe.Owner{APIVersion: "v1", Kind: "Pod", Name: name}, Namespace: namespace, DNSConfig: existing}
 }
 
-// Build writes the change of ndots down for w. Names are those that were checked with it.
+// Build writes a change down for w. Names are those that were checked with it.
 //
 // The command is empty when the object cannot be changed in place, or when its name is none that Kubernetes accepts: then
 // nothing is known about what a shell would make of it.
-func Build(w Workload, ndots int, names []probe.PatchName) (probe.Patch, error) {
-	kind := workloadOf(w.Owner)
-	var existing []Option
-	if w.DNSConfig != nil {
-		existing = w.DNSConfig.Options
+func Build(w Workload, c Change, names []probe.PatchName) (probe.Patch, error) {
+	if err := c.possible(); err != nil {
+		return probe.Patch{}, fmt.Errorf("write the patch of %s %s: %w", w.Owner.Kind, w.Owner.Name, err)
 	}
-	after := withNdots(existing, ndots)
-	body, err := render(kind.path, after)
+	kind := workloadOf(w.Owner)
+	body, err := yaml.Marshal(nest(kind.path, c.after(w)))
 	if err != nil {
 		return probe.Patch{}, fmt.Errorf("write the patch of %s %s: %w", w.Owner.Kind, w.Owner.Name, err)
 	}
 	p := probe.Patch{
 		APIVersion: w.Owner.APIVersion, Kind: w.Owner.Kind, Namespace: w.Namespace, Name: w.Owner.Name,
-		YAML: body, Effect: kind.effect(w.Owner), Variant: fmt.Sprintf("ndots:%d", ndots), Names: names,
+		YAML: string(body), Effect: kind.effect(w.Owner), Variant: c.Variant.Label(), Names: names, Caveats: c.caveats(),
 	}
 	if p.Names == nil {
 		p.Names = []probe.PatchName{}
 	}
-	if p.Diff, err = diff(kind.path, w.DNSConfig, after); err != nil {
+	if p.Diff, err = diff(kind.path, c.before(w), c.after(w)); err != nil {
 		return probe.Patch{}, fmt.Errorf("compare the patch of %s %s: %w", w.Owner.Kind, w.Owner.Name, err)
 	}
 	if !kind.inPlace || !objectName(w.Owner.Name) || w.Namespace != "" && !objectName(w.Namespace) {
 		return p, nil
 	}
-	if p.Command, err = command(w, kind, after); err != nil {
+	if p.Command, err = patchCommand(w, kind, nest(kind.path, c.after(w))); err != nil {
 		return probe.Patch{}, err
 	}
-	p.Undo, err = undo(w, kind)
+	p.Undo, err = c.undo(w, kind)
 	return p, err
 }
 
@@ -68,22 +66,57 @@ func nest(path []string, value any) any {
 	return value
 }
 
-// below is the part of a pod spec that the patch speaks about. Nil options are written as null, which takes the list away.
-func below(options []Option) any {
-	return map[string]any{"dnsConfig": map[string]any{"options": options}}
+// after is what the patch says about a pod spec. The lists of dnsConfig are atomic, so those that it names carry what is there already.
+func (c Change) after(w Workload) map[string]any {
+	spec := map[string]any{}
+	switch {
+	case c.Policy == PolicyNone:
+		spec["dnsConfig"] = map[string]any{"nameservers": c.Nameservers, "searches": c.Searches, "options": c.Options}
+	case len(c.Options) > 0:
+		var existing []Option
+		if w.DNSConfig != nil {
+			existing = w.DNSConfig.Options
+		}
+		spec["dnsConfig"] = map[string]any{"options": withOptions(existing, c.Options)}
+	}
+	if c.Policy != "" {
+		spec["dnsPolicy"] = c.Policy
+	}
+	return spec
 }
 
-func render(path []string, options []Option) (string, error) {
-	text, err := yaml.Marshal(nest(path, below(options)))
-	return string(text), err
+// before is what w has now of that which the patch speaks about.
+func (c Change) before(w Workload) map[string]any {
+	spec := map[string]any{}
+	if w.DNSConfig != nil && (c.Policy == PolicyNone || len(c.Options) > 0) {
+		config := map[string]any{}
+		if len(w.DNSConfig.Options) > 0 {
+			config["options"] = w.DNSConfig.Options
+		}
+		if c.Policy == PolicyNone && len(w.DNSConfig.Nameservers) > 0 {
+			config["nameservers"] = w.DNSConfig.Nameservers
+		}
+		if c.Policy == PolicyNone && len(w.DNSConfig.Searches) > 0 {
+			config["searches"] = w.DNSConfig.Searches
+		}
+		spec["dnsConfig"] = config
+	}
+	if c.Policy != "" && w.DNSPolicy != "" {
+		spec["dnsPolicy"] = w.DNSPolicy
+	}
+	return spec
 }
 
-// command is the kubectl command that applies options. The API server, not the shell, has to see the patch: it stands in
+// caveats are the sentences of c, what cannot be seen first.
+func (c Change) caveats() []string {
+	if c.Unseen == "" {
+		return c.Caveats
+	}
+	return append([]string{c.Unseen}, c.Caveats...)
+}
+
+// patchCommand is the kubectl command that applies a patch. The API server, not the shell, has to see the patch: it stands in
 // single quotes, in which only the quote itself means something to a POSIX shell.
-func command(w Workload, kind workload, options []Option) (string, error) {
-	return patchCommand(w, kind, nest(kind.path, below(options)))
-}
-
 func patchCommand(w Workload, kind workload, body any) (string, error) {
 	var text strings.Builder
 	enc := json.NewEncoder(&text)
@@ -96,15 +129,27 @@ func patchCommand(w Workload, kind workload, body any) (string, error) {
 		flagNamespace(w.Namespace), kind.resource, w.Owner.Name, quote(strings.TrimSpace(text.String()))), nil
 }
 
-// undo takes the change back: by the workload's own history where it has one, else by writing the old options.
-func undo(w Workload, kind workload) (string, error) {
+// undo takes the change back: by the workload's own history where it has one, else by writing what was there before. Null takes a field
+// away.
+func (c Change) undo(w Workload, kind workload) (string, error) {
 	if kind.rollout {
 		return fmt.Sprintf("kubectl%s rollout undo %s/%s", flagNamespace(w.Namespace), kind.resource, w.Owner.Name), nil
 	}
-	if w.DNSConfig == nil {
-		return patchCommand(w, kind, nest(kind.path, map[string]any{"dnsConfig": nil}))
+	old := c.before(w)
+	for key, value := range c.after(w) {
+		was, had := old[key].(map[string]any)
+		lists, is := value.(map[string]any)
+		if is && had {
+			for list := range lists {
+				if _, kept := was[list]; !kept {
+					was[list] = nil
+				}
+			}
+		} else if _, kept := old[key]; !kept {
+			old[key] = nil
+		}
 	}
-	return command(w, kind, w.DNSConfig.Options)
+	return patchCommand(w, kind, nest(kind.path, old))
 }
 
 func flagNamespace(namespace string) string {

@@ -28,7 +28,7 @@ func deployment(existing *DNSConfig) Workload {
 
 func build(t *testing.T, w Workload, ndots int) probe.Patch {
 	t.Helper()
-	p, err := Build(w, ndots, nil)
+	p, err := Build(w, Ndots(ndots), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -37,7 +37,7 @@ func build(t *testing.T, w Workload, ndots int) probe.Patch {
 
 func TestDeploymentInFull(t *testing.T) {
 	names := []probe.PatchName{{Name: "api.stripe.com", Same: true}}
-	got, err := Build(deployment(nil), 2, names)
+	got, err := Build(deployment(nil), Ndots(2), names)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -508,11 +508,11 @@ func TestDiffLeadsFromOneToTheOther(t *testing.T) {
 		if got := strings.Join(after, "\n") + "\n"; got != p.YAML {
 			t.Errorf("%v: after the diff:\n%s\nwant\n%s", list, got, p.YAML)
 		}
-		was, err := render(templateSpec, list)
+		was, err := yaml.Marshal(nest(templateSpec, map[string]any{"dnsConfig": map[string]any{"options": list}}))
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(before, "\n") + "\n"; got != was && len(list) > 0 {
+		if got := strings.Join(before, "\n") + "\n"; got != string(was) && len(list) > 0 {
 			t.Errorf("%v: before the diff:\n%s\nwant\n%s", list, got, was)
 		}
 	}

@@ -45,6 +45,10 @@ func after(ndots int, resolutions ...probe.Resolution) Candidate {
 	return c
 }
 
+func situation(ndots int, hosts, also []probe.Resolution) Situation {
+	return Situation{Ndots: ndots, Zone: zone, Hosts: hosts, Also: also}
+}
+
 var choices = map[string]struct {
 	situation  Situation
 	candidates []Candidate
@@ -52,12 +56,12 @@ var choices = map[string]struct {
 	want int
 }{
 	"screens.md: ndots:1 would make ledger.core leave the cluster": {
-		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledger, ledgerCore}},
+		situation(5, []probe.Resolution{stripe}, []probe.Resolution{ledger, ledgerCore}),
 		[]Candidate{after(1, stripeAsIs, ledger, ledgerCore1), after(2, stripeAsIs, ledger, ledgerCore)},
 		2,
 	},
 	"a leaving name weighs more than queries": {
-		Situation{5, zone, []probe.Resolution{stripe, walked("a.b", []string{"a.b.ec2.internal", "a.b"}, "203.0.113.8")}, []probe.Resolution{ledgerCore}},
+		situation(5, []probe.Resolution{stripe, walked("a.b", []string{"a.b.ec2.internal", "a.b"}, "203.0.113.8")}, []probe.Resolution{ledgerCore}),
 		[]Candidate{
 			after(1, stripeAsIs, walked("a.b", []string{"a.b"}, "203.0.113.8"), ledgerCore1),
 			after(2, stripeAsIs, walked("a.b", []string{"a.b.ec2.internal", "a.b"}, "203.0.113.8"), ledgerCore),
@@ -65,70 +69,70 @@ var choices = map[string]struct {
 		2,
 	},
 	"it cannot be avoided": {
-		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
+		situation(5, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}),
 		[]Candidate{after(1, stripeAsIs, ledgerCore1)},
 		1,
 	},
 	"the nearest of equals": {
-		Situation{5, zone, []probe.Resolution{stripe}, nil},
+		situation(5, []probe.Resolution{stripe}, nil),
 		[]Candidate{after(1, stripeAsIs), after(2, stripeAsIs)},
 		2,
 	},
 	"a name would break (O02, musl)": {
-		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
+		situation(5, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}),
 		[]Candidate{after(2, stripeAsIs, walked("ledger.core", []string{"ledger.core"})), after(3, stripeAsIs, ledgerCore)},
 		3,
 	},
 	"every value breaks a name": {
-		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
+		situation(5, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}),
 		[]Candidate{after(2, stripeAsIs, walked("ledger.core", []string{"ledger.core"}))},
 		0,
 	},
 	"a name would get another address (O26)": {
-		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
+		situation(5, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}),
 		[]Candidate{after(1, stripeAsIs, walked("ledger.core", []string{"ledger.core"}, "198.51.100.77"))},
 		0,
 	},
 	"addresses of the same name rotate": {
-		Situation{5, zone, []probe.Resolution{stripe}, nil},
+		situation(5, []probe.Resolution{stripe}, nil),
 		[]Candidate{after(2, walked("api.stripe.com", []string{"api.stripe.com"}, "203.0.113.99"))},
 		2,
 	},
 	"a name was not tried": {
-		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
+		situation(5, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}),
 		[]Candidate{after(2, stripeAsIs)},
 		0,
 	},
 	"a name has not ended": {
-		Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}},
+		situation(5, []probe.Resolution{stripe}, []probe.Resolution{ledgerCore}),
 		[]Candidate{after(2, stripeAsIs, probe.Resolution{Host: "ledger.core"})},
 		0,
 	},
 	"already healthy": {
-		Situation{2, zone, []probe.Resolution{stripeAsIs}, []probe.Resolution{ledgerCore}},
+		situation(2, []probe.Resolution{stripeAsIs}, []probe.Resolution{ledgerCore}),
 		[]Candidate{after(1, stripeAsIs, ledgerCore1), after(3, stripe, ledgerCore)},
 		0,
 	},
 	"the value in force is no change": {
-		Situation{5, zone, []probe.Resolution{stripe}, nil}, []Candidate{after(5, stripeAsIs)}, 0,
+		situation(5, []probe.Resolution{stripe}, nil), []Candidate{after(5, stripeAsIs)}, 0,
 	},
 	"only a name that nobody asked about gains": {
-		Situation{5, zone, []probe.Resolution{ledger}, []probe.Resolution{stripe}}, []Candidate{after(2, ledger, stripeAsIs)}, 0,
+		situation(5, []probe.Resolution{ledger}, []probe.Resolution{stripe}), []Candidate{after(2, ledger, stripeAsIs)}, 0,
 	},
 	"the others lose more than the host gains": {
-		Situation{5, zone, []probe.Resolution{walked("x.y", []string{"x.y.ec2.internal", "x.y"}, "203.0.113.8")}, []probe.Resolution{ledgerCore}},
+		situation(5, []probe.Resolution{walked("x.y", []string{"x.y.ec2.internal", "x.y"}, "203.0.113.8")}, []probe.Resolution{ledgerCore}),
 		[]Candidate{after(1, walked("x.y", []string{"x.y"}, "203.0.113.8"), ledgerCore1)},
 		0,
 	},
 	"a host that does not exist needs no patch": {
-		Situation{5, zone, []probe.Resolution{walked("nowhere.example", []string{"nowhere.example.cluster.local", "nowhere.example"})}, nil},
+		situation(5, []probe.Resolution{walked("nowhere.example", []string{"nowhere.example.cluster.local", "nowhere.example"})}, nil),
 		[]Candidate{after(1, walked("nowhere.example", []string{"nowhere.example", "nowhere.example.cluster.local"}))},
 		0,
 	},
 	"ndots too low: a higher value helps": {
-		Situation{1, zone, []probe.Resolution{ledgerCore1}, []probe.Resolution{ledger}}, []Candidate{after(2, ledgerCore, ledger)}, 2,
+		situation(1, []probe.Resolution{ledgerCore1}, []probe.Resolution{ledger}), []Candidate{after(2, ledgerCore, ledger)}, 2,
 	},
-	"no candidates": {Situation{5, zone, []probe.Resolution{stripe}, nil}, nil, 0},
+	"no candidates": {situation(5, []probe.Resolution{stripe}, nil), nil, 0},
 }
 
 func TestChoose(t *testing.T) {
@@ -147,7 +151,7 @@ func TestChoose(t *testing.T) {
 
 // TestChooseDoesNotDependOnOrder tries every order of the candidates.
 func TestChooseDoesNotDependOnOrder(t *testing.T) {
-	s := Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledger, ledgerCore}}
+	s := situation(5, []probe.Resolution{stripe}, []probe.Resolution{ledger, ledgerCore})
 	c := []Candidate{after(1, stripeAsIs, ledger, ledgerCore1), after(2, stripeAsIs, ledger, ledgerCore), after(3, stripe, ledger, ledgerCore)}
 	for _, order := range [][]int{{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}} {
 		got, ok := Choose(s, []Candidate{c[order[0]], c[order[1]], c[order[2]]})
@@ -158,7 +162,7 @@ func TestChooseDoesNotDependOnOrder(t *testing.T) {
 }
 
 func TestNamesBeforeAndAfter(t *testing.T) {
-	s := Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledger, ledgerCore, walked("status.example", []string{"status.example.svc.cluster.local"}, "10.96.33.3")}}
+	s := situation(5, []probe.Resolution{stripe}, []probe.Resolution{ledger, ledgerCore, walked("status.example", []string{"status.example.svc.cluster.local"}, "10.96.33.3")})
 	got := s.Names(after(1, stripeAsIs, ledger, ledgerCore1, walked("status.example", []string{"status.example"}, "198.51.100.77")))
 	var lines []string
 	for _, n := range got {
@@ -177,7 +181,7 @@ func TestNamesBeforeAndAfter(t *testing.T) {
 }
 
 func TestNamesThatWereNotTriedAreNotTheSame(t *testing.T) {
-	names := Situation{5, zone, []probe.Resolution{stripe}, []probe.Resolution{ledger}}.Names(after(2, stripeAsIs))
+	names := situation(5, []probe.Resolution{stripe}, []probe.Resolution{ledger}).Names(after(2, stripeAsIs))
 	if names[1].Same || names[1].After.Outcome != "" || names[1].After.Addresses == nil {
 		t.Errorf("%+v", names[1])
 	}

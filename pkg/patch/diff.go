@@ -1,33 +1,23 @@
 package patch
 
 import (
+	"bytes"
 	"strings"
 
 	"sigs.k8s.io/yaml"
 )
 
 // diff shows the change as lines with "+ ", "- " or two blanks before them. The way down to the pod spec is context.
-func diff(path []string, existing *DNSConfig, after []Option) (string, error) {
+func diff(path []string, was, will map[string]any) (string, error) {
 	var lines []string
 	for depth, key := range path {
 		lines = append(lines, "  "+strings.Repeat("  ", depth)+key+":")
 	}
-	var before []string
-	var err error
-	if existing != nil {
-		// An object that has the key but no options is no empty list: the line "options:" is then new.
-		var body any = map[string]any{"dnsConfig": map[string]any{"options": existing.Options}}
-		if len(existing.Options) == 0 {
-			body = nil
-			before = []string{"dnsConfig:"}
-		}
-		if body != nil {
-			if before, err = yamlLines(body); err != nil {
-				return "", err
-			}
-		}
+	before, err := yamlLines(was)
+	if err != nil {
+		return "", err
 	}
-	now, err := yamlLines(below(after))
+	now, err := yamlLines(will)
 	if err != nil {
 		return "", err
 	}
@@ -38,11 +28,17 @@ func diff(path []string, existing *DNSConfig, after []Option) (string, error) {
 	return strings.Join(lines, "\n") + "\n", nil
 }
 
-func yamlLines(value any) ([]string, error) {
-	text, err := yaml.Marshal(value)
+// yamlLines writes the part of a pod spec that a patch speaks about. An object that has the key but none of its lists is no empty
+// object: what the patch puts below it is then new.
+func yamlLines(spec map[string]any) ([]string, error) {
+	if len(spec) == 0 {
+		return nil, nil
+	}
+	text, err := yaml.Marshal(spec)
 	if err != nil {
 		return nil, err
 	}
+	text = bytes.ReplaceAll(text, []byte("dnsConfig: {}\n"), []byte("dnsConfig:\n"))
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), nil
 }
 

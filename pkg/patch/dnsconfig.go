@@ -1,9 +1,6 @@
 package patch
 
-import (
-	"slices"
-	"strconv"
-)
+import "slices"
 
 // DNSConfig is a pod template's dnsConfig (k8s.io/api core/v1 PodDNSConfig). All three lists are atomic: a patch that names one
 // replaces it whole, and leaves the others alone.
@@ -23,21 +20,19 @@ type Option struct {
 // ndotsOption is the option's name in resolv.conf(5).
 const ndotsOption = "ndots"
 
-// withNdots returns options with ndots set: in place where it stands, else at the end. Repetitions, of which the kubelet takes
+// withOptions returns options with those of set: in place where they stand, else at the end. Repetitions, of which the kubelet takes
 // the last one (k8s.io/kubernetes pkg/kubelet/network/dns, mergeDNSOptions), become one.
-func withNdots(options []Option, ndots int) []Option {
-	value := strconv.Itoa(ndots)
-	ours := Option{Name: ndotsOption, Value: &value}
-	out := make([]Option, 0, len(options)+1)
-	for _, o := range options {
-		if o.Name != ndotsOption {
-			out = append(out, o)
-		} else if !slices.ContainsFunc(out, func(o Option) bool { return o.Name == ndotsOption }) {
+func withOptions(options, set []Option) []Option {
+	out := slices.Clone(options)
+	for _, ours := range set {
+		i := slices.IndexFunc(out, func(o Option) bool { return o.Name == ours.Name })
+		if i < 0 {
 			out = append(out, ours)
+			continue
 		}
-	}
-	if !slices.ContainsFunc(out, func(o Option) bool { return o.Name == ndotsOption }) {
-		out = append(out, ours)
+		out[i] = ours
+		rest := slices.DeleteFunc(out[i+1:], func(o Option) bool { return o.Name == ours.Name })
+		out = out[:i+1+len(rest)]
 	}
 	return out
 }

@@ -27,7 +27,7 @@ func FuzzBuild(f *testing.F) {
 		// The API server takes text in UTF-8 only.
 		option, value = strings.ToValidUTF8(option, "?"), strings.ToValidUTF8(value, "?")
 		existing := []Option{{Name: option, Value: &value}, {Name: "edns0"}}
-		p, err := Build(Workload{Owner: probe.Owner{APIVersion: apiVersion, Kind: kind, Name: name}, Namespace: namespace, DNSConfig: &DNSConfig{Options: existing}}, ndots, nil)
+		p, err := Build(Workload{Owner: probe.Owner{APIVersion: apiVersion, Kind: kind, Name: name}, Namespace: namespace, DNSConfig: &DNSConfig{Options: existing}}, Ndots(ndots), nil)
 		if err != nil {
 			// YAML has no way to write some characters; no option of a resolv.conf has them.
 			if !strings.ContainsFunc(option+value, func(r rune) bool { return !unicode.IsPrint(r) }) {
@@ -35,7 +35,7 @@ func FuzzBuild(f *testing.F) {
 			}
 			return
 		}
-		want := withNdots(existing, ndots)
+		want := withOptions(existing, Ndots(ndots).Options)
 		if got := optionsOf(t, p.YAML); !cmp.Equal(want, got) {
 			t.Errorf("YAML has other options: %s", cmp.Diff(want, got))
 		}

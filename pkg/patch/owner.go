@@ -106,3 +106,17 @@ func pods(o probe.Owner) string {
 	}
 	return fmt.Sprintf("%d pods", *o.Replicas)
 }
+
+// Managed says in a sentence who takes a change of an owner back, and where it has to be made to last. By is the fact ManagedBy.
+func Managed(kind, by string) string {
+	where := "where that gets its manifests from"
+	switch word, _, _ := strings.Cut(strings.ToLower(by), " "); word {
+	case "helm":
+		where = "in the chart or its values, and the next helm upgrade brings it"
+	case "argo", "argocd":
+		where = "in the repository that the application follows"
+	case "flux", "kustomization":
+		where = "in the repository that Flux follows"
+	}
+	return fmt.Sprintf("%s manages this %s and will take the change back. To last it has to be made %s.", by, printable.Text(kind, maxWord), where)
+}

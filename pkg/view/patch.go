@@ -36,6 +36,12 @@ func Patch(run *probe.Run, f Frame) []Line {
 	if p.Effect != "" {
 		out = append(out, Hang(Line{S(Strong, "On apply: ")}, Plain, p.Effect, f.Width)...)
 	}
+	for i, c := range p.Caveats {
+		if i == maxShown {
+			break
+		}
+		out = append(out, Hang(Line{S(Caution, "But: ")}, Plain, c, f.Width)...)
+	}
 	return out
 }
 
@@ -120,9 +126,11 @@ func checked(p *probe.Patch, f Frame) []Line {
 		}
 		n := &p.Names[i]
 		switch {
+		case n.Wanted:
+			changed = append(changed, nameChange(n, f.Glyphs.Arrow)+noteOf(n))
 		case !n.Same:
 			worse = append(worse, nameChange(n, f.Glyphs.Arrow)+noteOf(n))
-		case n.Before.QueriesSent != n.After.QueriesSent || n.Note != "":
+		case n.Before.QueriesSent != n.After.QueriesSent || n.Note != "" || len(n.Libcs) > 0:
 			changed = append(changed, nameChange(n, f.Glyphs.Arrow)+noteOf(n))
 		default:
 			same = append(same, n.Name)
@@ -141,11 +149,32 @@ func checked(p *probe.Patch, f Frame) []Line {
 	return out
 }
 
+// noteOf is what else there is to say of a name: first its fate on other libcs.
 func noteOf(n *probe.PatchName) string {
-	if n.Note == "" {
+	var notes []string
+	for i := range n.Libcs {
+		if i == maxShown {
+			break
+		}
+		l := &n.Libcs[i]
+		text := fmt.Sprintf("on %s %d to %d queries, ", libcWord(l.Libc, l.LibcVersion), l.Before.QueriesSent, l.After.QueriesSent)
+		switch {
+		case l.Same && l.After.Outcome == probe.OK:
+			text += "same address"
+		case l.Same:
+			text += "same outcome"
+		default:
+			text += answer(&l.After) + " instead of " + answer(&l.Before)
+		}
+		notes = append(notes, text)
+	}
+	if n.Note != "" {
+		notes = append(notes, n.Note)
+	}
+	if len(notes) == 0 {
 		return ""
 	}
-	return " (" + n.Note + ")"
+	return " (" + strings.Join(notes, "; ") + ")"
 }
 
 func nameChange(n *probe.PatchName, arrow string) string {
@@ -158,6 +187,9 @@ func nameChange(n *probe.PatchName, arrow string) string {
 			return count + ", same outcome"
 		}
 		return count + ", same address"
+	}
+	if n.Wanted {
+		return fmt.Sprintf("%s, %s instead of %s, as it should", count, answer(&n.After), answer(&n.Before))
 	}
 	return fmt.Sprintf("%s, ANOTHER ANSWER: %s instead of %s", count, answer(&n.After), answer(&n.Before))
 }

@@ -42,22 +42,81 @@ func WhatIf(run *probe.Run, r *probe.Resolution, f Frame) (Line, []WhatIfRow) {
 		w = max(w, nameWidth(list[i].Variant))
 	}
 	w = min(w, max(f.Width/4, 12))
-	head := Line{S(Strong, padRight("What if", w)), S(Faint, "  "+padLeft("queries", 7)+"  "+padLeft("time", 8)+"  same answer")}
+	wide := 0
+	for i := range list {
+		wide = max(wide, len(spread(&list[i])))
+	}
+	title := "  " + padLeft("queries", 7) + "  " + padLeft("time", 8) + "  "
+	if wide > 0 {
+		wide = max(wide, len("spread"))
+		title += padRight("spread", wide) + "  "
+	}
+	head := Line{S(Strong, padRight("What if", w)), S(Faint, title+"same answer")}
 	rows := make([]WhatIfRow, 0, len(list))
 	for i := range list {
-		rows = append(rows, WhatIfRow{Lines: whatIfLines(&list[i], f, w), Index: index[i]})
+		rows = append(rows, WhatIfRow{Lines: append(whatIfLines(&list[i], f, w, wide, list[0].Outcome), otherLibcs(&list[i], f)...), Index: index[i]})
 	}
 	return head.Clip(f.Width, f.Glyphs.Ellipsis), rows
 }
 
-func whatIfLines(w *probe.WhatIf, f Frame, col int) []Line {
+// spread is the range of what was measured, in milliseconds or seconds as the median is written; "" where it is none.
+func spread(w *probe.WhatIf) string {
+	if w.Times < 2 {
+		return ""
+	}
+	low, unit, _ := strings.Cut(Duration(w.Fastest), " ")
+	high, same, _ := strings.Cut(Duration(w.Slowest), " ")
+	switch {
+	case low == high && unit == same:
+		return ""
+	case unit == same:
+		return low + "-" + high + " " + unit
+	}
+	return Duration(w.Fastest) + "-" + Duration(w.Slowest)
+}
+
+// otherLibcs say what a variant does in the containers with another libc.
+func otherLibcs(w *probe.WhatIf, f Frame) []Line {
+	var out []Line
+	for i, l := range w.Libcs {
+		if i == maxShown {
+			break
+		}
+		row := probe.WhatIf{Outcome: l.Outcome, SameAnswer: l.SameAnswer}
+		same, tone := sameWords(&row)
+		items := []Span{
+			S(Faint, "on "+libcWord(l.Libc, l.LibcVersion)), S(Plain, plural(l.QueriesSent, "query", "queries")), S(Plain, Duration(l.Duration)),
+			S(tone, "same answer: "+same),
+		}
+		if l.Source == probe.Predicted {
+			items = append(items, S(Faint, "predicted"))
+		}
+		out = append(out, Indent(flow(items, f.Width-4), 4)...)
+	}
+	return out
+}
+
+// libcWord names a libc with its upstream version.
+func libcWord(l probe.Libc, version string) string {
+	upstream, _, _ := strings.Cut(version, "-")
+	return strings.TrimSpace(string(l) + " " + upstream)
+}
+
+func whatIfLines(w *probe.WhatIf, f Frame, col, wide int, now probe.Outcome) []Line {
 	name := S(Plain, w.Variant)
 	if isNow(w.Variant) {
 		name = S(Strong, probe.VariantNow)
 	}
 	name.text = padRight(elide(name.text, col, f.Glyphs.Ellipsis), col)
 	head := Line{name, S(Plain, "  "+padLeft(strconv.Itoa(w.QueriesSent), 7)+"  "+padLeft(Duration(w.Duration), 8)+"  ")}
+	if wide > 0 {
+		head = append(head, S(Faint, padRight(spread(w), wide)+"  "))
+	}
 	same, tone := sameWords(w)
+	if now != probe.OK && now != "" && w.Outcome == probe.OK {
+		// Another answer is what is looked for.
+		same, tone = "resolves", Good
+	}
 	note := whatIfNote(w)
 	if isNow(w.Variant) {
 		return Hang(head, Faint, note, f.Width)
@@ -118,7 +177,11 @@ func Variant(run *probe.Run, variant string, f Frame) []Line {
 			S(Plain, string(w.Outcome)), S(Plain, plural(w.QueriesSent, "query", "queries")), S(Plain, Duration(w.Duration)),
 			S(tone, "same answer: "+same), S(Faint, source),
 		}
+		if text := spread(w); text != "" {
+			items = append(items, S(Faint, plural(w.Times, "time", "times")+", "+text))
+		}
 		out = append(out, Indent(flow(items, f.Width-2), 2)...)
+		out = append(out, otherLibcs(w, f)...)
 		out = append(out, Indent(Wrap(Plain, w.Note, f.Width-2), 2)...)
 	}
 	return out
