@@ -38,7 +38,7 @@ const (
 	PurposeWhatIf Purpose = "what-if"
 	// PurposeTest asks for something that a verdict hangs on, such as a random name.
 	PurposeTest Purpose = "test"
-	// PurposeCompare follows a host through another libc than that of the run, under the settings as they are.
+	// PurposeCompare follows a host through another libc than that of the run, under the settings as they are or under a variant.
 	PurposeCompare Purpose = "compare"
 )
 

@@ -96,16 +96,35 @@ type Settings struct {
 
 // WhatIf is what a variant would do for one host.
 type WhatIf struct {
-	Host        string  `json:"host"`
-	Variant     string  `json:"variant"`
-	Outcome     Outcome `json:"outcome"`
-	Duration    Millis  `json:"durationMs"`
-	QueriesSent int     `json:"queriesSent"`
+	Host    string  `json:"host"`
+	Variant string  `json:"variant"`
+	Outcome Outcome `json:"outcome"`
+	// Duration is the median of what was measured, else the prediction.
+	Duration Millis `json:"durationMs"`
+	// Fastest and Slowest bound what was measured, and Times is how often that was; absent for a prediction.
+	Fastest     Millis `json:"fastestMs,omitempty"`
+	Slowest     Millis `json:"slowestMs,omitempty"`
+	Times       int    `json:"times,omitempty"`
+	QueriesSent int    `json:"queriesSent"`
 	// SameAnswer compares outcome and addresses with the settings as they are.
 	SameAnswer bool `json:"sameAnswer"`
 	// Source is "measured" or "predicted".
 	Source string `json:"source"`
 	Note   string `json:"note,omitempty"`
+	// Libcs is what it would do in the containers of the pod that have another libc than that of the run; absent when there are none.
+	Libcs []WhatIfLibc `json:"libcs,omitempty"`
+}
+
+// WhatIfLibc is what a variant would do for one host through another libc.
+type WhatIfLibc struct {
+	Libc        Libc    `json:"libc"`
+	LibcVersion string  `json:"libcVersion,omitempty"`
+	Outcome     Outcome `json:"outcome"`
+	Duration    Millis  `json:"durationMs"`
+	QueriesSent int     `json:"queriesSent"`
+	// SameAnswer compares with the settings as they are through the same libc.
+	SameAnswer bool   `json:"sameAnswer"`
+	Source     string `json:"source"`
 }
 
 // Fact is something known about pod, node or cluster, or known to be unknown.
@@ -163,8 +182,8 @@ type Patch struct {
 	Kind       string `json:"kind"`
 	Namespace  string `json:"namespace"`
 	Name       string `json:"name"`
-	// YAML is a strategic merge patch of the owner. It carries the dnsConfig options that are already there, since the list
-	// is atomic (k8s.io/api core/v1 PodDNSConfig.Options).
+	// YAML is a strategic merge patch of the owner. It carries what the lists of dnsConfig have already, since they are atomic
+	// (k8s.io/api core/v1 PodDNSConfig).
 	YAML string `json:"yaml"`
 	// Diff is the change against what the owner has now, lines with "+ ", "- " or two blanks before them.
 	Diff string `json:"diff,omitempty"`
@@ -177,6 +196,10 @@ type Patch struct {
 	// Variant names the settings that were checked ("ndots:2").
 	Variant string      `json:"variant"`
 	Names   []PatchName `json:"names"`
+	// ManagedBy names what would take the change back ("Helm release payments"); absent when nothing is known to.
+	ManagedBy string `json:"managedBy,omitempty"`
+	// Caveats are sentences about what the change does not do, what it costs, and where it has to be made to last.
+	Caveats []string `json:"caveats,omitempty"`
 }
 
 // PatchName is one name in use, before and after the patch.
@@ -185,8 +208,22 @@ type PatchName struct {
 	Before NameResult `json:"before"`
 	After  NameResult `json:"after"`
 	// Same says that outcome and addresses are equal.
-	Same bool   `json:"same"`
-	Note string `json:"note,omitempty"`
+	Same bool `json:"same"`
+	// Wanted says that they are not, and that this is what the change is for.
+	Wanted bool   `json:"wanted,omitempty"`
+	Note   string `json:"note,omitempty"`
+	// Libcs is the same name through the other libcs of the pod's containers; absent when there are none.
+	Libcs []PatchLibc `json:"libcs,omitempty"`
+}
+
+// PatchLibc is one name in use through another libc than that of the run, before and after the patch.
+type PatchLibc struct {
+	Libc        Libc       `json:"libc"`
+	LibcVersion string     `json:"libcVersion,omitempty"`
+	Before      NameResult `json:"before"`
+	After       NameResult `json:"after"`
+	Same        bool       `json:"same"`
+	Wanted      bool       `json:"wanted,omitempty"`
 }
 
 // NameResult is how one name resolves under some settings.
