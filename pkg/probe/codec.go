@@ -34,11 +34,51 @@ func (e *Encoder) Encode(ev Event) error {
 	var line bytes.Buffer
 	enc := json.NewEncoder(&line)
 	enc.SetEscapeHTML(false)
-	if err := enc.Encode(ev); err != nil {
+	if err := enc.Encode(listed(ev)); err != nil {
 		return fmt.Errorf("encode %s event: %w", ev.Kind, err)
 	}
 	_, err := e.w.Write(line.Bytes())
 	return err
+}
+
+// listed returns ev with empty lists where it has none, as the contract has it: no list is ever null. Nothing that ev points at is
+// changed.
+func listed(ev Event) Event {
+	if ev.Settings != nil {
+		s := *ev.Settings
+		s.Nameservers, s.Search, s.Options, s.Warnings = orEmpty(s.Nameservers), orEmpty(s.Search), orEmpty(s.Options), orEmpty(s.Warnings)
+		ev.Settings = &s
+	}
+	ev.Findings = slices.Clone(ev.Findings)
+	for i := range ev.Findings {
+		f := &ev.Findings[i]
+		f.Evidence, f.Remedies = orEmpty(f.Evidence), orEmpty(f.Remedies)
+	}
+	if ev.Patch != nil {
+		p := *ev.Patch
+		p.Names = orEmpty(slices.Clone(p.Names))
+		for i := range p.Names {
+			n := &p.Names[i]
+			n.Before.Addresses, n.After.Addresses = orEmpty(n.Before.Addresses), orEmpty(n.After.Addresses)
+		}
+		ev.Patch = &p
+	}
+	ev.Comparisons = slices.Clone(ev.Comparisons)
+	for i := range ev.Comparisons {
+		libcs := orEmpty(slices.Clone(ev.Comparisons[i].Libcs))
+		for j := range libcs {
+			libcs[j].Addresses = orEmpty(libcs[j].Addresses)
+		}
+		ev.Comparisons[i].Libcs = libcs
+	}
+	return ev
+}
+
+func orEmpty[T any](list []T) []T {
+	if list == nil {
+		return []T{}
+	}
+	return list
 }
 
 // Decoder reads events from NDJSON.

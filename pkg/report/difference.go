@@ -60,6 +60,7 @@ type HostResult struct {
 
 // Compare says what changed from one run to another.
 func Compare(before, after probe.Run) Difference {
+	before, after = complete(before), complete(after)
 	d := Difference{
 		Schema: DifferenceSchema, Before: place(&before), After: place(&after),
 		Settings: changes(settingsLines(&before), settingsLines(&after)), Hosts: []HostDifference{}, Gone: []probe.Finding{}, New: []probe.Finding{}, Stayed: []string{},

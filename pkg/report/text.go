@@ -2,6 +2,8 @@
 // terminal, no environment.
 package report
 
+//go:generate go test . -run TestSchemasAreCurrent -update-schemas
+
 import (
 	"bytes"
 	"io"
