@@ -119,7 +119,8 @@ e2e() {
     tail -n 5 "$logs/cluster.log"
   fi
   ran+=(e2e)
-  go_test e2e -tags e2e -count=1 -timeout 30m ./test/e2e/
+  # What runs at the same time mostly waits for timeouts of libcs.
+  go_test e2e -tags e2e -count=1 -parallel 4 -timeout 30m ./test/e2e/
   if [ -z "${KUBECONFIG:-}" ] && [ -z "${KEEP_CLUSTER:-}" ]; then
     step e2e bash hack/cluster.sh down
   fi

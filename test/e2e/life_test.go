@@ -50,13 +50,19 @@ func TestTheContainerEndsAfterTheIdleLimit(t *testing.T) {
 // silence makes the outside server drop what is asked about a host, so that a run takes as long as its libc waits.
 func silence(t *testing.T, host string) {
 	t.Helper()
-	onOurs(t, "it has an outside world that can be silenced")
+	outside(t, "drop=A,AAAA", "names="+host)
+}
+
+// outside changes what the outside server does to requests (see test/cluster/README.md), until the test ends.
+func outside(t *testing.T, weather ...string) {
+	t.Helper()
+	onOurs(t, "it has an outside world whose weather can be changed")
 	t.Cleanup(func() {
 		if _, err := here("bash", "hack/cluster.sh", "outside", "reset=1"); err != nil {
 			t.Error(err)
 		}
 	})
-	if _, err := here("bash", "hack/cluster.sh", "outside", "drop=A,AAAA", "names="+host); err != nil {
+	if _, err := here("bash", append([]string{"hack/cluster.sh", "outside"}, weather...)...); err != nil {
 		t.Fatal(err)
 	}
 }
