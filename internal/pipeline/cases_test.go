@@ -10,6 +10,9 @@ import (
 // met yet; the list may only shrink.
 func TestCases(t *testing.T) { checkFolder(t, "testdata/cases") }
 
+// TestVariations holds what can happen besides: other names, addresses, zones, libcs, and two faults at once.
+func TestVariations(t *testing.T) { checkFolder(t, "testdata/variations") }
+
 func checkFolder(t *testing.T, dir string) {
 	t.Helper()
 	files, err := cases.Files(dir)
