@@ -28,6 +28,7 @@ var deadNameserver = rule{class: "dead-nameserver", judge: func(v *view) []probe
 	var findings []probe.Finding
 	for _, server := range order {
 		t := servers[server]
+		v.countDirect(server, t)
 		if t.replies > 0 || len(t.sockets) < samples || t.rescuedBy == "" || t.rescued < t.open {
 			continue
 		}
@@ -35,41 +36,38 @@ var deadNameserver = rule{class: "dead-nameserver", judge: func(v *view) []probe
 	}
 	return findings
 }, asks: func(v *view) []FollowUp {
-	// One sample cannot tell an accident from a fault. Losses other than of a whole server or a whole name stay as they are:
-	// repeating them would take their time and prove nothing.
+	// One sample cannot tell an accident from a fault. A silent server is asked from other source ports; for a silent search domain
+	// there is nothing but to repeat. Other losses stay as they are: repeating them would take their time and prove nothing.
 	var asks []FollowUp
+	sent := transmissionsOf(v.asTheyAre()...)
+	for _, s := range askedAt(sent) {
+		here := only(sent, to(s, probe.UDP))
+		if lost := number(here, transmission.lost); lost > 0 && lost == len(here) && lost < len(sent) && s.IsValid() {
+			asks = append(asks, ask(over(s, probe.UDP), here[0].a.Name, here[0].q.Type).again(samples-1))
+		}
+	}
 	for _, r := range v.now {
-		if partlySilent(r) {
+		if silentSearchDomain(r) {
 			asks = append(asks, FollowUp{Ask: probe.Ask{Host: r.Host, Purpose: probe.PurposeRepeat}, Times: samples - 1})
 		}
 	}
 	return asks
+}, page: page{
+	needs:    "No reply from the server on three source ports at least, and another server that answered each message which this one left open.",
+	remedies: "Take the server out of the list: in the node's resolv.conf, or with dnsPolicy None. Until then a timeout of 1 s.",
+	wrong: "half-pair-loss with single-request: both halves are lost, each time. rotate only halves the wait: every second lookup then begins with the " +
+		"dead server.",
 }}
 
-// partlySilent says whether a server or a name got no reply at all in r, while another server or name did.
-func partlySilent(r *probe.Resolution) bool {
-	servers, names := map[string]bool{}, map[string]bool{}
-	for _, a := range r.Attempts {
-		for _, q := range a.Queries {
-			for _, t := range q.Transmissions {
-				if t.Reply == probe.ReplyAbandoned {
-					continue
-				}
-				servers[t.Server] = servers[t.Server] || t.Reply != probe.ReplyLost
-				names[a.Name] = names[a.Name] || t.Reply != probe.ReplyLost
-			}
-		}
+// silentSearchDomain says whether a search domain got no reply at all in r, while another name was answered.
+func silentSearchDomain(r *probe.Resolution) bool {
+	silent, fine := false, false
+	for i := range r.Attempts {
+		a := &r.Attempts[i]
+		silent = silent || a.Origin == probe.OriginSearch && !isHost(a, r) && silence(a) > 0
+		fine = fine || answered(a)
 	}
-	return mixed(servers) || mixed(names)
-}
-
-// mixed says whether some are answered and some are not.
-func mixed(answered map[string]bool) bool {
-	yes, no := false, false
-	for _, a := range answered {
-		yes, no = yes || a, no || !a
-	}
-	return yes && no
+	return silent && fine
 }
 
 // socket is a source port: the numbers of sockets are those of a resolution.
@@ -124,6 +122,17 @@ func (v *view) count(r *probe.Resolution, of func(server string) *tally) {
 					break
 				}
 			}
+		}
+	}
+}
+
+// countDirect adds what came of direct questions to a server.
+func (v *view) countDirect(server string, t *tally) {
+	for _, m := range v.heard(over(addressOf(server), probe.UDP), "") {
+		t.sent++
+		t.sockets[m.flow()] = true
+		if !m.lost() {
+			t.replies++
 		}
 	}
 }

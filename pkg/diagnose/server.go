@@ -1,4 +1,6 @@
 package diagnose
 
 // serverRules judge the servers and those that they ask.
-var serverRules = []rule{upstreamInconsistent, upstreamServFail}
+var serverRules = []rule{
+	aaaaBlackhole, upstreamRateLimit, nodeLocalUpstream, serverOverload, upstreamInconsistent, upstreamServFail, aaaaServFail,
+}

@@ -2,8 +2,10 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/fact"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 )
 
@@ -26,7 +28,7 @@ var upstreamInconsistent = rule{class: "upstream-inconsistent", judge: func(v *v
 				times(s.yes), times(s.no)),
 			Explain: "The server passes this name on to upstreams that do not know the same things, and asks one or the other. Names of the " +
 				"cluster are not affected.",
-			Evidence: s.evidence,
+			Evidence: slices.Concat(s.evidence, v.forwardEvidence(), v.nodeServers()),
 			Remedies: []probe.Remedy{
 				{
 					Text:   "Give the zone a server block of its own in the Corefile that forwards only to the upstreams which know it.",
@@ -37,7 +39,84 @@ var upstreamInconsistent = rule{class: "upstream-inconsistent", judge: func(v *v
 		})
 	}
 	return findings
+}, asks: func(v *view) []FollowUp {
+	var asks []FollowUp
+	for _, r := range v.now {
+		if r.Outcome != probe.NXDomain || v.zone == "" || !v.leaves(r.Host) || dots(bare(r.Host)) == 0 || !v.mixedUpstreams() {
+			continue
+		}
+		for i := range r.Attempts {
+			a := &r.Attempts[i]
+			if list := lastReplies(a); isHost(a, r) && len(list) > 0 && addressOf(list[0].Server).IsValid() {
+				// As many as it takes to meet one of three upstreams.
+				asks = append(asks, ask(over(addressOf(list[0].Server), probe.UDP), a.Name, probe.TypeA).again(upstreamSamples))
+				break
+			}
+		}
+	}
+	return asks
+}, page: page{
+	needs: "Two changes of mind about one name, found or not, of one server. A single run asks four times more where a name outside does not exist and the " +
+		"cluster's DNS can have several upstreams; `--count 30` sees more.",
+	remedies: "A server block for the zone that forwards only to the servers which know it.",
+	wrong:    "ndots, or waiting for a negative cache to run out: the answer changes back at once. policy sequential: it hides the fault until the first upstream fails.",
 }}
+
+// upstreamSamples is how often a name that does not exist is asked for again.
+const upstreamSamples = 4
+
+// lastReplies are the replies that counted of each query of an attempt.
+func lastReplies(a *probe.Attempt) []*probe.Transmission {
+	var out []*probe.Transmission
+	for _, q := range a.Queries {
+		if t := lastReply(q); t != nil {
+			out = append(out, t)
+		}
+	}
+	return out
+}
+
+// mixedUpstreams says whether the cluster's DNS can have upstreams that know different things: it has several for names outside, or
+// nobody knows.
+func (v *view) mixedUpstreams() bool {
+	blocks, known := v.facts.Corefile(fact.Corefile)
+	if !known {
+		return true
+	}
+	for _, b := range blocks {
+		for _, p := range b.Named("forward") {
+			if len(p.Args) > 2 {
+				return true
+			}
+			if len(p.Args) == 2 && strings.HasPrefix(p.Args[1], "/") {
+				servers := nameserversOf(v.facts)
+				return len(servers) != 1
+			}
+		}
+	}
+	return false
+}
+
+// nameserversOf returns the nameservers of the node's resolv.conf, empty when it is not known.
+func nameserversOf(facts fact.Facts) []string {
+	text, _ := facts.Text(fact.NodeResolvConf)
+	var out []string
+	for line := range strings.Lines(text) {
+		if words := strings.Fields(line); len(words) > 1 && words[0] == "nameserver" {
+			out = append(out, words[1])
+		}
+	}
+	return out
+}
+
+// nodeServers is the evidence of several nameservers in the file of the node that the cluster's DNS forwards to.
+func (v *view) nodeServers() []probe.Evidence {
+	servers := nameserversOf(v.facts)
+	if len(servers) < 2 {
+		return nil
+	}
+	return []probe.Evidence{v.known(fact.NodeResolvConf, "the node's resolv.conf lists "+listOr(servers, ""))}
+}
 
 // story is what one server said of one question, one resolution after the other.
 type story struct {
@@ -51,7 +130,7 @@ type story struct {
 func (v *view) stories() []*story {
 	var order []*story
 	index := map[string]*story{}
-	for _, r := range v.all {
+	for _, r := range append(v.all[:len(v.all):len(v.all)], v.direct...) {
 		for i := range r.Attempts {
 			a := &r.Attempts[i]
 			for _, q := range a.Queries {

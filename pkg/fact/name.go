@@ -41,8 +41,10 @@ const (
 	// Of the pod's node.
 	KubeProxyMode = "kubeProxyMode"
 	// Kernel is its release, a Release: "5.15.0-91-generic".
-	Kernel  = "kernel"
-	OSImage = "osImage"
+	Kernel = "kernel"
+	// Conntrack is the node's table of connections, a Table: "1200 of 262144".
+	Conntrack = "conntrack"
+	OSImage   = "osImage"
 	// NodeResolvConf is the file that the kubelet starts from, whole.
 	NodeResolvConf = "nodeResolvConf"
 	// DNSEvents are the events DNSConfigForming of the pod, one a line.
