@@ -32,6 +32,12 @@ var aaaaNXDomain = rule{class: "aaaa-nxdomain", judge: func(v *view) []probe.Fin
 		}
 	}
 	return findings
+}, page: page{
+	needs: "A pair of queries for one name, one half answered with records, the other with NXDOMAIN.",
+	remedies: "Mend whoever answers: in a mesh that captures DNS upgrade it or switch its capture off for the pod; in a CoreDNS " +
+		"template answer NODATA (NOERROR without records) for AAAA.",
+	wrong: "no-aaaa, which musl ignores. Changing ndots: the name is found at once, and denied at once. A retry gets the same two " +
+		"answers.",
 }}
 
 // halves returns the type of a pair that was answered with records and the type that was answered NXDOMAIN.

@@ -43,6 +43,14 @@ var healthy = rule{class: "healthy", judge: func(v *view) []probe.Finding {
 		}
 	}
 	return []probe.Finding{f}
+}, page: page{
+	needs: "Every host resolved under the settings as they are, each message was answered within a second, and no rule found more " +
+		"than a walk, a hosts file or a search too many. An answer from a search domain outside of the cluster counts only " +
+		"once a random name there was denied.",
+	remedies: "None is needed. When an application still fails, look at what it makes of the answer: its own cache, its connections, " +
+		"a library that does not read resolv.conf.",
+	wrong: "Any change of dnsConfig. A test tool that prints NXDOMAIN, such as busybox nslookup, which asks every name by itself, " +
+		"says nothing about the application's libc.",
 }}
 
 // allFine says whether every resolution of the hosts under the settings as they are shows no fault, repetitions included.

@@ -25,6 +25,10 @@ var hostsFile = rule{class: "hosts-file", judge: func(v *view) []probe.Finding {
 		})
 	}
 	return findings
+}, page: page{
+	needs:    "A resolution that /etc/hosts of the target answered, so that no query was sent.",
+	remedies: "Where the address is not meant, take the line out of the pod's hostAliases or out of the image.",
+	wrong:    "Anything about DNS, ndots or CoreDNS: none of them is asked for this host.",
 }}
 
 func addresses(r *probe.Resolution) []string {

@@ -38,6 +38,11 @@ var ndotsTooLow = rule{class: "ndots-too-low", judge: func(v *view) []probe.Find
 		findings = append(findings, f)
 	}
 	return findings
+}, page: page{
+	needs: "A host with at least as many dots as ndots, asked as it is first and denied, then found in a search domain.",
+	remedies: "A value of ndots that was checked for every name in use, or a longer name in the application, which is asked as it is " +
+		"and exists.",
+	wrong: "Setting ndots back to 5 without a look at the outside names: every one of them then walks the search list again.",
 }}
 
 // asIsFirst returns the as-is attempt that r opened with in vain, or nil.

@@ -23,6 +23,12 @@ var noSuchName = rule{class: "no-such-name", judge: func(v *view) []probe.Findin
 		}
 	}
 	return findings
+}, page: page{
+	needs: "Every name that the host stands for was asked, under settings of which no line that decides names was ignored, and " +
+		"each answer is NXDOMAIN.",
+	remedies: "Compare the spelling with what was meant, look for the Service in the namespace that the host names, or ask whoever " +
+		"owns the zone. Once the name exists, caches can deny it for as long as the SOA record's minimum says.",
+	wrong: "ndots and search domains where the name exists nowhere. Restarting CoreDNS: it has answered.",
 }}
 
 func allNXDomain(r *probe.Resolution) bool {

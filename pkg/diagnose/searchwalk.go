@@ -17,6 +17,14 @@ var searchWalk = rule{class: "search-walk", judge: func(v *view) []probe.Finding
 		}
 	}
 	return findings
+}, page: page{
+	needs: "A resolution that succeeded with the host as it is, after search domains that each denied it. Queries that were lost " +
+		"or refused on the way do not count, other findings are about those.",
+	remedies: "A value of ndots that was checked for every name in use on the libc of the pod, or a final dot on the outside name in " +
+		"the application.",
+	wrong: "Treating it as an outage. ndots:1 or ndots:2 without a check: on musl a name with that many dots is never searched, " +
+		"so a Service like ledger.billing.svc no longer resolves. More replicas of CoreDNS, which answer the same questions " +
+		"that need not be asked.",
 }}
 
 // walk is what a resolution spent on search domains before the host itself answered.

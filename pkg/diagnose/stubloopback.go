@@ -67,6 +67,13 @@ var stubLoopback = rule{class: "stub-loopback", judge: func(v *view) []probe.Fin
 		}
 	}
 	return nil
+}, page: page{
+	needs: "A pod whose nameservers are addresses of its own loopback interface, and an ICMP error from there. musl never sees " +
+		"that error, so the address is then asked directly.",
+	remedies: "For all pods of the node: give the kubelet a file without the stub, resolvConf: /run/systemd/resolve/resolv.conf. For " +
+		"one workload until then: dnsPolicy ClusterFirst, or None with nameservers that the pod can reach.",
+	wrong: "A nameserver more in dnsConfig: it comes after the one that refuses. Tuning timeouts: nothing is lost, the port is " +
+		"closed. Restarting CoreDNS, which is not asked.",
 }}
 
 // closedLoopback returns a loopback nameserver that refused when it was asked directly, empty when none did.
