@@ -115,7 +115,9 @@ func (k kube) follow(ctx context.Context, s scene, plan ephemeral.Plan, say func
 func join(ctx context.Context, stream io.ReadWriteCloser, user string, events func(probe.Event)) (*session.Client, error) {
 	bounded, cancel := context.WithTimeout(ctx, joinWithin)
 	defer cancel()
-	client, err := session.Dial(bounded, stream, session.Options{Version: version.Version, Name: user, Events: events, ReadAtOnce: true})
+	client, err := session.Dial(bounded, stream, session.Options{
+		Version: version.Version, Name: user, Events: events, NoHistory: true, ReadAtOnce: true,
+	})
 	if err == nil {
 		return client, nil
 	}

@@ -23,6 +23,8 @@ type Options struct {
 	// what was missed; if its life is another one, it sends everything and Hello().Session differs.
 	Session string
 	After   int64
+	// NoHistory leaves out what happened before this client came, which then makes no answer wait.
+	NoHistory bool
 	// Events takes every event of the session in order, the history first, whoever asked for it. It is called from one
 	// goroutine and must not call the Client, nor wait for long: a client that falls too far behind is dropped. May be nil.
 	Events func(probe.Event)
@@ -81,7 +83,7 @@ func Dial(ctx context.Context, stream io.ReadWriteCloser, opts Options) (*Client
 	greeted := make(chan error, 1)
 	go func() { _ = c.out.writeTo(stream) }() // A stream that cannot be written to is noticed by its reader.
 	c.send(Message{Type: TypeHello, Hello: &Hello{
-		Protocol: Protocol, Version: opts.Version, Name: opts.Name, Session: opts.Session, After: opts.After,
+		Protocol: Protocol, Version: opts.Version, Name: opts.Name, Session: opts.Session, After: opts.After, NoHistory: opts.NoHistory,
 	}})
 	if opts.ReadAtOnce {
 		c.readEarly()

@@ -135,6 +135,34 @@ func TestComingBackBringsOnlyWhatWasMissed(t *testing.T) {
 	})
 }
 
+func TestWhoWantsNoHistoryWaitsForNone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := NewHub(Config{Engine: &scripted{}})
+		h.Start()
+		alice := attach(t, h, Options{Name: "alice"})
+		if _, err := alice.Resolve(t.Context(), probe.Ask{Host: "ledger"}); err != nil {
+			t.Fatal(err)
+		}
+		var seen recorder
+		opts := seen.options("bob")
+		opts.NoHistory, opts.ReadAtOnce = true, true
+		bob := attach(t, h, opts)
+		if err := bob.Read(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if r, err := bob.Resolve(t.Context(), probe.Ask{Host: "ledger"}); err != nil || r.Outcome != probe.OK {
+			t.Errorf("Resolve = %+v, %v", r, err)
+		}
+		// The start's reading and alice's resolution were two events each.
+		if diff := cmp.Diff([]int64{5, 6, 7, 8}, seen.seqs()); diff != "" || bob.Hello().History != 0 {
+			t.Errorf("%d events of history, and of all events (-want +got):\n%s", bob.Hello().History, diff)
+		}
+		leave(t, alice)
+		leave(t, bob)
+		h.End("test")
+	})
+}
+
 func TestTheIdleLimit(t *testing.T) {
 	zero, minute := time.Duration(0), time.Minute
 	for name, c := range map[string]struct {

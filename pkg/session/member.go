@@ -104,7 +104,10 @@ func (h *Hub) join(m *member, hello Hello) error {
 	if hello.Session == h.session {
 		after = hello.After
 	}
-	missed := h.history.after(after)
+	var missed []record
+	if !hello.NoHistory {
+		missed = h.history.after(after)
+	}
 	line, err := encode(Message{Type: TypeHello, Hello: &Hello{
 		Protocol: Protocol, Version: h.cfg.Version, Session: h.session, You: m.person.ID, People: h.people(), History: len(missed),
 	}})

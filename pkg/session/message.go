@@ -72,6 +72,9 @@ type Hello struct {
 	History int `json:"history,omitempty"`
 	// After asks the hub to send only history after this Seq, for a client that reconnects.
 	After int64 `json:"after,omitempty"`
+	// NoHistory asks the hub to send no history at all, for a client that wants to know only what it asks for: up to 2 MiB of it
+	// would come before the first answer. A hub that does not know the field sends it all the same, and says so in History.
+	NoHistory bool `json:"noHistory,omitempty"`
 }
 
 // Person is somebody in the session.
