@@ -19,7 +19,7 @@ func PodFacts(pod *corev1.Pod, now time.Time) fact.Facts {
 	if policy == "" {
 		policy = corev1.DNSClusterFirst
 	}
-	return fact.Facts{
+	facts := fact.Facts{
 		fact.DNSPolicy:   {Value: string(policy), Source: from("spec.dnsPolicy")},
 		fact.DNSConfig:   bounded(dnsConfigText(pod.Spec.DNSConfig), from("spec.dnsConfig"), maxValue),
 		fact.HostNetwork: {Value: fmt.Sprint(pod.Spec.HostNetwork), Source: from("spec.hostNetwork")},
@@ -28,6 +28,22 @@ func PodFacts(pod *corev1.Pod, now time.Time) fact.Facts {
 		fact.Images:      bounded(imagesText(pod), from("spec.containers"), maxValue),
 		fact.PodStarted:  startedFact(pod, now, from),
 	}
+	if ips := podIPs(pod); ips != "" {
+		facts[fact.PodIPs] = probe.Fact{Value: ips, Source: from("status.podIPs")}
+	}
+	return facts
+}
+
+// podIPs are the pod's addresses, one of each family at most.
+func podIPs(pod *corev1.Pod) string {
+	var list []string
+	for _, ip := range pod.Status.PodIPs {
+		list = append(list, ip.IP)
+	}
+	if len(list) == 0 {
+		return pod.Status.PodIP
+	}
+	return strings.Join(list, " ")
 }
 
 // dnsConfigText is a dnsConfig in the words of resolv.conf.

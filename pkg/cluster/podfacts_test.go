@@ -31,11 +31,12 @@ func TestFactsOfAPod(t *testing.T) {
 			Containers:     []corev1.Container{{Name: "app", Image: "debian:12"}},
 			InitContainers: []corev1.Container{{Name: "setup", Image: "busybox"}, {Name: "log", Image: "alpine:3.20", RestartPolicy: &always}},
 		},
-		Status: corev1.PodStatus{StartTime: &started},
+		Status: corev1.PodStatus{StartTime: &started, PodIP: "10.244.1.7", PodIPs: []corev1.PodIP{{IP: "10.244.1.7"}, {IP: "fd00::7"}}},
 	}
 	for name, want := range map[string]string{
 		fact.DNSPolicy: "None", fact.HostNetwork: "true", fact.HostAliases: "192.0.2.9 x y", fact.Mesh: "none", fact.Images: "app=debian:12 log=alpine:3.20",
 		fact.DNSConfig: "nameserver 192.0.2.1; search a b; options ndots:2 use-vc", fact.PodStarted: "52h0m0s",
+		fact.PodIPs: "10.244.1.7 fd00::7",
 	} {
 		if f := PodFacts(pod, now)[name]; f.Value != want || f.Source == "" {
 			t.Errorf("%s: %+v, want %q", name, f, want)
@@ -47,6 +48,9 @@ func TestFactsOfAPod(t *testing.T) {
 		if f := PodFacts(&corev1.Pod{}, now)[name]; f.Value != want {
 			t.Errorf("of an empty pod: %s: %+v, want %q", name, f, want)
 		}
+	}
+	if f, there := PodFacts(&corev1.Pod{}, now)[fact.PodIPs]; there {
+		t.Errorf("addresses of a pod that has none: %+v", f)
 	}
 	if f := PodFacts(&corev1.Pod{}, now)[fact.PodStarted]; f.Unknown == "" {
 		t.Errorf("a pod that has not started: %+v", f)

@@ -10,6 +10,8 @@ const (
 	HostNetwork = "hostNetwork"
 	HostAliases = "hostAliases"
 	Owner       = "owner"
+	// PodIPs are the addresses of the pod, of each family that it has; not there before it has any.
+	PodIPs = "podIPs"
 	// Mesh is a Sidecar that can capture DNS: "none", or "istio-proxy capture=true".
 	Mesh = "mesh"
 	// Environment are names of hosts in the environment and arguments of the container, separated by blanks.
