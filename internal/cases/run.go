@@ -7,6 +7,7 @@ import (
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/pipeline"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/scenario"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/engine"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/fact"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/patch"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
@@ -61,16 +62,18 @@ func Run(ctx context.Context, s scenario.Scenario) (Result, error) {
 func Workload(s scenario.Scenario) *patch.Workload {
 	var config *patch.DNSConfig
 	if s.DNSConfig != nil {
-		config = &patch.DNSConfig{}
+		config = &patch.DNSConfig{Nameservers: s.DNSConfig.Nameservers, Searches: s.DNSConfig.Searches}
 		for _, o := range s.DNSConfig.Options {
 			config.Options = append(config.Options, patch.Option{Name: o.Name, Value: o.Value})
 		}
 	}
+	policy, _ := fact.Facts(s.Facts).Text(fact.DNSPolicy)
 	switch t := s.Target; {
 	case t.Owner != nil:
-		return &patch.Workload{Owner: *t.Owner, Namespace: t.Namespace, DNSConfig: config}
+		return &patch.Workload{Owner: *t.Owner, Namespace: t.Namespace, DNSConfig: config, DNSPolicy: policy}
 	case t.Pod != "":
 		w := patch.Pod(t.Namespace, t.Pod, config)
+		w.DNSPolicy = policy
 		return &w
 	}
 	return nil

@@ -9,9 +9,9 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/cases"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/scenario"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/engine"
-	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/patch"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/simnet"
@@ -156,26 +156,7 @@ func modelled(sc scenario.Scenario, a asking, pace float64, as, settingsFrom str
 		m := newModel(sc, a, as)
 		return walk{
 			asking: a, target: sc.Target, settings: engine.Settings(sc.System, m.resolver, settingsFrom), resolver: m.resolver, facts: sc.Facts,
-			workload: workloadOf(sc), hostname: sc.System.Hostname, prober: newUnhurried(a.hosts, m.engine(pace), m.engine(0), m.anew(), emit),
+			workload: cases.Workload(sc), hostname: sc.System.Hostname, prober: newUnhurried(a.hosts, m.engine(pace), m.engine(0), m.anew(), emit),
 		}.run(ctx, emit)
 	}
-}
-
-// workloadOf returns what a patch of the scenario's target would change: its owner, else the pod; nil for neither.
-func workloadOf(sc scenario.Scenario) *patch.Workload {
-	var config *patch.DNSConfig
-	if sc.DNSConfig != nil {
-		config = &patch.DNSConfig{}
-		for _, o := range sc.DNSConfig.Options {
-			config.Options = append(config.Options, patch.Option{Name: o.Name, Value: o.Value})
-		}
-	}
-	switch t := sc.Target; {
-	case t.Owner != nil:
-		return &patch.Workload{Owner: *t.Owner, Namespace: t.Namespace, DNSConfig: config}
-	case t.Pod != "":
-		w := patch.Pod(t.Namespace, t.Pod, config)
-		return &w
-	}
-	return nil
 }

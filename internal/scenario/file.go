@@ -53,7 +53,16 @@ type Scenario struct {
 
 // DNSConfig is what a pod template says about its resolver (k8s.io/api core/v1 PodDNSConfig), as far as a patch has to know.
 type DNSConfig struct {
-	Options []DNSOption `json:"options"`
+	Nameservers []string    `json:"nameservers"`
+	Searches    []string    `json:"searches"`
+	Options     []DNSOption `json:"options"`
+}
+
+func (d *DNSConfig) size() int {
+	if d == nil {
+		return 0
+	}
+	return len(d.Nameservers) + len(d.Searches) + len(d.Options)
 }
 
 // DNSOption is an entry of dnsConfig.options.
@@ -165,8 +174,8 @@ func (f *file) scenario() (Scenario, error) {
 		DNSConfig: f.Target.DNSConfig, System: f.Settings.system(),
 	}
 	switch {
-	case f.Target.DNSConfig != nil && len(f.Target.DNSConfig.Options) > MaxNames:
-		return s, fmt.Errorf("at most %d options in dnsConfig are allowed", MaxNames)
+	case f.Target.DNSConfig.size() > MaxNames:
+		return s, fmt.Errorf("at most %d entries in dnsConfig are allowed", MaxNames)
 	case len(f.Hosts) == 0:
 		return s, errors.New("it has no hosts to ask for")
 	case len(f.Hosts) > MaxNames || len(f.Also) > MaxNames:

@@ -4,7 +4,7 @@
 // path and a dead server) gets no finding: no verdict is better than a wrong one.
 package diagnose
 
-//go:generate go test . -run TestFindingsPageIsCurrent -update-docs
+//go:generate go test . -run TestFindingsPagesAreCurrent -update-docs
 
 import (
 	"slices"
