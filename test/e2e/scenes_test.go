@@ -4,6 +4,7 @@ package e2e
 
 import (
 	"context"
+	"fmt"
 	"os"
 	"strings"
 	"testing"
@@ -17,7 +18,7 @@ import (
 func checkCause(t *testing.T, run probe.Run, class string, words ...string) {
 	t.Helper()
 	if len(run.Findings) == 0 || run.Findings[0].Class != class {
-		t.Errorf("findings %q, want %s first; problems %q, facts %+v", classes(run), class, run.Problems, run.Facts)
+		t.Errorf("findings %q, want %s first; problems %q, follow-ups %+v\nresolutions %s", classes(run), class, run.Problems, run.FollowUps, told(run))
 		return
 	}
 	f := run.Findings[0]
@@ -34,6 +35,22 @@ func checkCause(t *testing.T, run probe.Run, class string, words ...string) {
 		}
 	}
 	t.Logf("%s: %s", f.Class, f.Title)
+}
+
+// told shows what a run asked, and what came of it.
+func told(run probe.Run) string {
+	var out strings.Builder
+	for _, res := range run.Resolutions {
+		fmt.Fprintf(&out, "\n  %s %s %+v: %s after %s", res.Host, res.Purpose, res.Question, res.Outcome, res.Duration.Duration())
+		for _, a := range res.Attempts {
+			for _, q := range a.Queries {
+				for _, m := range q.Transmissions {
+					fmt.Fprintf(&out, "\n    %s %s %s %s: %s", a.Name, q.Type, m.Server, m.Transport, m.Reply)
+				}
+			}
+		}
+	}
+	return out.String()
 }
 
 // quietPod creates a ready pod in namespace shop that resolves nothing by itself (an address needs no resolution), with the image of a Deployment there, and with
