@@ -162,6 +162,27 @@ func TestReactMatching(t *testing.T) {
 	}
 }
 
+// TestReactMatchesEverySpelling: a name is the same name however its bytes are escaped.
+func TestReactMatchesEverySpelling(t *testing.T) {
+	for _, c := range []struct {
+		rule, name string
+		want       bool
+	}{
+		{"a;b.test", `a\;b.test.`, true},
+		{`a\046b.test`, `a\.b.test.`, true},
+		{"b\u00fc.test", `b\195\188.test.`, true},
+		{`x\000y.*`, `x\000y.test.`, true},
+		{"a.b.test", `a\.b.test.`, false},
+		{"a..b.*", "a..b.test", true},
+	} {
+		w := &World{Servers: []Server{{Addr: ns1}}, Rules: []Rule{{Name: c.rule, Do: []Action{{Kind: ActNoData}}}}}
+		r := w.React(NewState(1), resolver.Query{Name: c.name, Type: probe.TypeA}, Arrival{Server: ns1, Transport: probe.UDP})
+		if got := r.Reply.Rcode == 0; got != c.want {
+			t.Errorf("rule %q, query %q: matches %t, want %t", c.rule, c.name, got, c.want)
+		}
+	}
+}
+
 func TestReactTruncates(t *testing.T) {
 	w := world(t, do(t, "pad:60"))
 	q := resolver.Query{Name: "x.test.", Type: probe.TypeA}

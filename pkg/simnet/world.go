@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 )
 
 // Bounds of a World. Scenario files come from anywhere.
@@ -238,8 +239,17 @@ func checkDelay(d time.Duration) error {
 	return nil
 }
 
-// bare returns a name as rules compare it.
+// plain are the bytes that a name has in one spelling only.
+const plain = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_.*"
+
+// bare returns a name as rules compare it: in the one spelling that JoinLabels has for it, since libcs and encoders of messages
+// escape more bytes than they have to, and not the same ones. What is no name stays as it is.
 func bare(name string) string {
+	if strings.ContainsFunc(name, func(r rune) bool { return !strings.ContainsRune(plain, r) }) {
+		if labels, err := resolver.Labels(name); err == nil {
+			name = resolver.JoinLabels(labels)
+		}
+	}
 	return strings.ToLower(strings.TrimSuffix(name, "."))
 }
 

@@ -34,9 +34,9 @@ type Bench struct {
 	// Library is the real libc ("2.36-9+deb12u14" is glibc's version).
 	Library
 	program string
-	// slots bounds the cases under way, starts those that are being set up: starting a process takes a processor, waiting
-	// for a timeout takes none.
-	slots, starts chan struct{}
+	// args come before those of a case, env goes with the environment of a case.
+	args, env []string
+	room      *Room
 	// stamps keeps the kernel stamping packets.
 	stamps *net.UDPConn
 }
@@ -55,12 +55,9 @@ func CannotRun() error {
 	return nil
 }
 
-// NewBench compiles the C program into folder and finds out which libc it runs with. parallel is how many cases run at once.
-func NewBench(ctx context.Context, folder string, parallel int) (*Bench, error) {
-	b := &Bench{
-		Library: Library{Libc: probe.Glibc}, program: filepath.Join(folder, "getaddrinfo"),
-		slots: make(chan struct{}, parallel), starts: make(chan struct{}, 2*runtime.NumCPU()),
-	}
+// NewBench compiles the C program into folder and finds out which libc it runs with.
+func NewBench(ctx context.Context, folder string, room *Room) (*Bench, error) {
+	b := &Bench{Library: Library{Libc: probe.Glibc}, program: filepath.Join(folder, "getaddrinfo"), room: room}
 	build := exec.CommandContext(ctx, "gcc", "-O2", "-Wall", "-Werror", "-o", b.program, "testdata/getaddrinfo.c")
 	if out, err := build.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("compile testdata/getaddrinfo.c: %w: %s", err, out)
@@ -124,25 +121,34 @@ func (b *Bench) keepStamping() error {
 // Close ends what the bench holds.
 func (b *Bench) Close() error { return b.stamps.Close() }
 
-// Both runs a case on both sides, the real one first. It waits for a slot.
+// Both runs a case on both sides, the real one first. It waits until there is room.
 func (b *Bench) Both(ctx context.Context, c *Case) (real, ours Outcome, err error) {
-	select {
-	case b.slots <- struct{}{}:
-		defer func() { <-b.slots }()
-	case <-ctx.Done():
-		return real, ours, ctx.Err()
+	if err := b.room.enter(ctx, 1); err != nil {
+		return real, ours, err
 	}
-	if real, err = b.run(ctx, Order{Side: Real, Case: *c, Program: b.program, Library: b.Library, RotateStart: -1}); err != nil {
+	defer b.room.leave(1)
+	return b.both(ctx, c)
+}
+
+// both is Both where there is room.
+func (b *Bench) both(ctx context.Context, c *Case) (real, ours Outcome, err error) {
+	real, err = b.run(ctx, Order{Side: Real, Case: *c, Program: b.program, Args: b.args, Env: b.env, Library: b.Library, RotateStart: -1})
+	if err != nil {
 		return real, ours, fmt.Errorf("case %s, real libc: %w", c.Name, err)
 	}
-	starts := b.rotateStarts(c, real)
-	for i, start := range starts {
-		ours, err = b.run(ctx, Order{Side: Ours, Case: *c, Library: b.Library, RotateStart: start})
+	// Of several starts the one counts with which ours is nearest.
+	nearest := -1
+	for _, start := range b.rotateStarts(c, real) {
+		outcome, err := b.run(ctx, Order{Side: Ours, Case: *c, Library: b.Library, RotateStart: start})
 		if err != nil {
 			return real, ours, fmt.Errorf("case %s, our resolver: %w", c.Name, err)
 		}
-		if i == len(starts)-1 || len(Differences(c, real, ours)) == 0 {
-			break
+		differences := Differences(c, real, outcome)
+		if n := len(withoutTimes(differences)); nearest < 0 || n < nearest {
+			ours, nearest = outcome, n
+		}
+		if len(differences) == 0 {
+			return real, outcome, nil
 		}
 	}
 	return real, ours, nil
@@ -199,10 +205,8 @@ func (b *Bench) run(ctx context.Context, o Order) (Outcome, error) {
 	if err != nil {
 		return Outcome{}, err
 	}
-	select {
-	case b.starts <- struct{}{}:
-	case <-ctx.Done():
-		return Outcome{}, ctx.Err()
+	if err := b.room.begin(ctx); err != nil {
+		return Outcome{}, err
 	}
 	lines := bufio.NewReader(stdout)
 	err = cmd.Start()
@@ -213,7 +217,7 @@ func (b *Bench) run(ctx context.Context, o Order) (Outcome, error) {
 			lines = bufio.NewReader(io.MultiReader(strings.NewReader(first), lines))
 		}
 	}
-	<-b.starts
+	b.room.begun()
 	if cmd.Process == nil {
 		return Outcome{}, fmt.Errorf("start the helper in fresh namespaces: %w", err)
 	}

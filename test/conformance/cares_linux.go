@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
@@ -20,11 +19,8 @@ type CAres struct {
 }
 
 // NewCAresBench is NewBench for c-ares.
-func NewCAresBench(ctx context.Context, folder string, parallel int, a CAres) (*Bench, error) {
-	b := &Bench{
-		Library: Library{Libc: probe.CAres}, program: filepath.Join(folder, "cares"),
-		slots: make(chan struct{}, parallel), starts: make(chan struct{}, 2*runtime.NumCPU()),
-	}
+func NewCAresBench(ctx context.Context, folder string, room *Room, a CAres) (*Bench, error) {
+	b := &Bench{Library: Library{Libc: probe.CAres}, program: filepath.Join(folder, "cares"), room: room}
 	args := append([]string{"-O2", "-Wall", "-Werror", "-Wno-deprecated-declarations", "-o", b.program, "testdata/cares.c"}, strings.Fields(a.Flags)...)
 	if out, err := exec.CommandContext(ctx, "gcc", args...).CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("compile testdata/cares.c (Debian: apt-get install libc-ares-dev): %w: %s", err, out)

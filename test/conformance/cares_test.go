@@ -15,9 +15,8 @@ import (
 )
 
 var (
-	flagCAres       = flag.String("cares", "-lcares", "what gcc needs to compile with the real c-ares")
-	flagCAresRandom = flag.Int("cares-random", 200, "random cases with c-ares")
-	flagCAresSlow   = flag.Bool("cares-slow", false, "also run recorded scenarios that wait for more than ten seconds")
+	flagCAres     = flag.String("cares", "-lcares", "what gcc needs to compile with the real c-ares")
+	flagCAresSlow = flag.Bool("cares-slow", false, "also run recorded scenarios that wait for more than ten seconds")
 )
 
 // caresRaces are recorded scenarios that end in one way or another.
@@ -43,49 +42,29 @@ const caresSlow = 10 * time.Second
 func caresBench(t *testing.T) *Bench {
 	t.Helper()
 	endIfCannot(t, CannotRun())
-	b, err := NewCAresBench(t.Context(), t.TempDir(), *flagParallel, CAres{Flags: *flagCAres})
+	b, err := NewCAresBench(t.Context(), t.TempDir(), room(), CAres{Flags: *flagCAres})
 	endIfCannot(t, err)
 	t.Cleanup(func() { _ = b.Close() })
 	return b
 }
 
 func TestCAres(t *testing.T) {
+	t.Parallel()
 	b := caresBench(t)
 	excluded := map[string]int{}
 	fixed := caresFixedCases(t, b, excluded)
-	random, left := randomCases(t, b.Library, *flagCAresRandom)
-	for reason, n := range left {
-		excluded[reason] += n
-	}
-	c := comparison{name: "c-ares", differences: caresDifferences}
-	c.again = func(t *testing.T, b *Bench, _ []*ran) int { return raceAgain(t, b, fixed) }
+	c := comparison{name: "c-ares", differences: caresDifferences, again: raced}
 	c.recorded = func(r *ran) []string {
 		r.recorded.Packets = byName(r.recorded.Packets)
 		return RecordedDifferences(r.c, *r.recorded, r.real, false)
 	}
-	n := c.run(t, b, fixed, random)
-	fmt.Printf("conformance: c-ares %s: fixed %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s, in %s\n",
-		b.Version, len(fixed), len(random), *flagSeed, n.mismatches, n.again, total(excluded), reasons(excluded), n.took.Round(time.Second))
+	c.run(t, b, fixed, randomCases(t, b.Library, *flagRandom)).print("c-ares "+b.Version, excluded)
 }
 
-// raceAgain runs recorded scenarios that differ once more: unlike random cases they have not been left out where the replies to
-// the queries of a pair race, which on a busy machine end otherwise now and then (O07: both are truncated, and share a TCP
-// connection if the second is seen before the first one's is closed). A resolver that is wrong is wrong again.
-func raceAgain(t *testing.T, b *Bench, fixed []*ran) int {
-	t.Helper()
-	var races []*ran
-	for _, r := range fixed {
-		if r.err == nil && len(caresDifferences(r)) > 0 {
-			races = append(races, r)
-		}
-	}
-	if len(races) > maxLate {
-		t.Errorf("%d recorded scenarios differ", len(races))
-		return 0
-	}
-	runAll(t, b, races)
-	return len(races)
-}
+// raced picks recorded scenarios: unlike random cases they have not been left out where the replies to the queries of a pair
+// race, which on a busy machine end otherwise now and then (O07: both are truncated, and share a TCP connection if the second is
+// seen before the first one's is closed). A resolver that is wrong is wrong again.
+func raced(r *ran) bool { return r.number < 0 }
 
 // byName counts sockets and ids of recorded packets within each name, as packetsOf does.
 func byName(packets []scenario.Packet) []scenario.Packet {

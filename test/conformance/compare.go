@@ -20,7 +20,12 @@ func (d Difference) String() string { return d.Text }
 
 // OnlyTimes reports whether there are differences and all of them are about times.
 func OnlyTimes(differences []Difference) bool {
-	return len(differences) > 0 && !slices.ContainsFunc(differences, func(d Difference) bool { return !d.Time })
+	return len(differences) > 0 && len(withoutTimes(differences)) == 0
+}
+
+// withoutTimes returns the differences that are not about times.
+func withoutTimes(differences []Difference) []Difference {
+	return slices.DeleteFunc(slices.Clone(differences), func(d Difference) bool { return d.Time })
 }
 
 // Differences says in which ways our outcome is not the real one; none means equal.

@@ -3,10 +3,12 @@
 package conformance
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"sync"
@@ -17,12 +19,16 @@ import (
 )
 
 var (
-	flagParallel = flag.Int("parallel-cases", 24, "cases that run at once; most of them wait for timeouts")
-	flagRandom   = flag.Int("random", 500, "random cases")
+	flagParallel = flag.Int("parallel-cases", 48, "cases of all libraries that run at once; many of them wait for timeouts")
+	flagRandom   = flag.Int("random", 2000, "random cases with each library")
 	flagSeed     = flag.Uint64("seed", 1, "seed of the random cases")
+	flagFrom     = flag.Int("from", 0, "number of the first random case: a large amount can be run in portions, of which the first has the fixed cases, too")
 	flagShrink   = flag.Int("shrink", 3, "mismatches that are made smaller")
 	flagOnly     = flag.String("only", "", "run only the case of this name, and show both outcomes")
 )
+
+// room is that of this machine.
+var room = sync.OnceValue(func() *Room { return NewRoom(*flagParallel) })
 
 func TestMain(m *testing.M) {
 	if os.Getenv(HelperEnv) != "" {
@@ -39,7 +45,7 @@ func TestMain(m *testing.M) {
 func bench(t *testing.T) *Bench {
 	t.Helper()
 	endIfCannot(t, CannotRun())
-	b, err := NewBench(t.Context(), t.TempDir(), *flagParallel)
+	b, err := NewBench(t.Context(), t.TempDir(), room())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,12 +71,20 @@ type ran struct {
 	real, ours Outcome
 	err        error
 	recorded   *scenario.Recording
+	// number is that of a random case; otherwise it is below 0.
+	number int
 	// index is its place among the cases that it was made with.
 	index int
 }
 
-// runAll runs cases at once, the long ones first, and returns them in their order.
+// runAll runs cases beside those of other libraries.
 func runAll(t *testing.T, b *Bench, all []*ran) {
+	t.Helper()
+	runThrough(t, all, b.Both)
+}
+
+// runThrough runs cases at once, the long ones first.
+func runThrough(t *testing.T, all []*ran, both func(context.Context, *Case) (real, ours Outcome, err error)) {
 	t.Helper()
 	var cases []*Case
 	byCase := map[*Case]*ran{}
@@ -84,46 +98,19 @@ func runAll(t *testing.T, b *Bench, all []*ran) {
 		wg.Add(1)
 		go func() {
 			defer wg.Done()
-			r.real, r.ours, r.err = b.Both(t.Context(), r.c)
+			r.real, r.ours, r.err = both(t.Context(), r.c)
 		}()
 	}
 	wg.Wait()
 }
 
 func TestGlibc(t *testing.T) {
+	t.Parallel()
 	b := bench(t)
-	fixed, regressions := fixedCases(t), regressionCases(t)
-	random, excluded := randomCases(t, b.Library, *flagRandom)
-	c := comparison{name: "libc", madeSmaller: ", for testdata/regressions"}
+	c := comparison{name: "glibc", apart: true}
 	c.recorded = func(r *ran) []string { return RecordedDifferences(r.c, *r.recorded, r.real, b.config(r.c).Rotate) }
-	n := c.run(t, b, fixed, regressions, random)
-	checkShared(t, n.all)
-	modelled := checkModel(t, b, n.all)
-	fmt.Printf("conformance: glibc %s: fixed %d, regressions %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s, on the model alike %d, in %s\n",
-		b.Version, len(fixed), len(regressions), len(random), *flagSeed, n.mismatches, n.again, total(excluded), reasons(excluded), modelled,
-		n.took.Round(time.Second))
+	c.run(t, b, fixedCases(t), randomCases(t, b.Library, *flagRandom)).print("glibc "+b.Version, nil)
 }
-
-// measureAgain runs the cases once more that differ in nothing but times: times are measurements, and on a busy machine one of
-// some ten thousand is off. A resolver that is late is late again.
-func measureAgain(t *testing.T, b *Bench, all []*ran) int {
-	t.Helper()
-	var late []*ran
-	for _, r := range all {
-		if r.err == nil && OnlyTimes(Differences(r.c, r.real, r.ours)) {
-			late = append(late, r)
-		}
-	}
-	if len(late) > maxLate {
-		t.Errorf("%d cases differ in their times", len(late))
-		return 0
-	}
-	runAll(t, b, late)
-	return len(late)
-}
-
-// maxLate bounds the cases that are measured again.
-const maxLate = 10
 
 func fixedCases(t *testing.T) []*ran {
 	t.Helper()
@@ -152,7 +139,7 @@ func recordedCases(t *testing.T, library string, excluded map[string]int,
 			excluded[reason]++
 			continue
 		}
-		r := &ran{c: &c}
+		r := &ran{c: &c, number: -1}
 		if asRecorded(o.Name) {
 			r.recorded = &rec
 		}
@@ -161,36 +148,46 @@ func recordedCases(t *testing.T, library string, excluded map[string]int,
 	return out
 }
 
-func regressionCases(t *testing.T) []*ran {
+// regressionCases returns the cases that once differed with a library.
+func regressionCases(t *testing.T, library string) []*ran {
 	t.Helper()
-	cases, err := ReadCases("testdata/regressions")
+	cases, err := ReadCases(filepath.Join("testdata/regressions", library))
 	if err != nil {
 		t.Fatal(err)
 	}
 	var out []*ran
 	for i := range cases {
-		out = append(out, &ran{c: &cases[i]})
+		out = append(out, &ran{c: &cases[i], number: -1})
 	}
 	return out
 }
 
-// randomCases returns as many usable random cases as asked for, and why others were left out.
-func randomCases(t *testing.T, l Library, want int) (out []*ran, excluded map[string]int) {
+// drawn are random cases.
+type drawn struct {
+	cases []*ran
+	// excluded says how many others were left out, by reasons.
+	excluded map[string]int
+	// end is the number behind that of the last case.
+	end int
+}
+
+// randomCases returns as many usable random cases as asked for.
+func randomCases(t *testing.T, l Library, want int) drawn {
 	t.Helper()
-	excluded = map[string]int{}
-	for n := 0; len(out) < want; n++ {
-		c := l.generate(*flagSeed, n)
+	d := drawn{excluded: map[string]int{}, end: *flagFrom}
+	for ; len(d.cases) < want; d.end++ {
+		c := l.generate(*flagSeed, d.end)
 		reason, err := Usable(&c, l)
 		if err != nil {
 			t.Fatalf("%s: %v\n%s", c.Name, err, c.Text())
 		}
 		if reason != "" {
-			excluded[reason]++
+			d.excluded[reason]++
 			continue
 		}
-		out = append(out, &ran{c: &c})
+		d.cases = append(d.cases, &ran{c: &c, number: d.end})
 	}
-	return out, excluded
+	return d
 }
 
 func total(counts map[string]int) (n int) {
@@ -231,7 +228,7 @@ const (
 )
 
 // shrink makes a case smaller as long as it differs, and as long as there is time.
-func shrink(t *testing.T, b *Bench, r *ran) *ran {
+func shrink(t *testing.T, b *Bench, r *ran, differences func(*ran) []Difference) *ran {
 	t.Helper()
 	smallest := r
 	end := time.Now().Add(shrinkTime)
@@ -244,11 +241,11 @@ func shrink(t *testing.T, b *Bench, r *ran) *ran {
 			if reason, err := Usable(&batch[i], b.Library); err != nil || reason != "" {
 				continue
 			}
-			all = append(all, &ran{c: &batch[i], index: i})
+			all = append(all, &ran{c: &batch[i], number: -1, index: i})
 		}
 		runAll(t, b, all)
 		for _, s := range all {
-			if s.err == nil && len(Differences(s.c, s.real, s.ours)) > 0 {
+			if s.err == nil && len(differences(s)) > 0 {
 				smallest = s
 				return s.index
 			}

@@ -7,7 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
@@ -15,15 +14,12 @@ import (
 
 // NewGoBench is NewBench for Go, by the command that is given ("go"). libc is the version of the glibc that the program with cgo
 // calls; empty builds one without.
-func NewGoBench(ctx context.Context, folder string, parallel int, command, libc string) (*Bench, error) {
+func NewGoBench(ctx context.Context, folder string, room *Room, command, libc string) (*Bench, error) {
 	cgo := "CGO_ENABLED=0"
 	if libc != "" {
 		cgo = "CGO_ENABLED=1"
 	}
-	b := &Bench{
-		Library: Library{Libc: probe.Go}, program: filepath.Join(folder, "lookup"),
-		slots: make(chan struct{}, parallel), starts: make(chan struct{}, 2*runtime.NumCPU()),
-	}
+	b := &Bench{Library: Library{Libc: probe.Go}, program: filepath.Join(folder, "lookup"), room: room}
 	if err := buildLookup(ctx, folder, b.program, command, cgo); err != nil {
 		return nil, err
 	}

@@ -4,7 +4,6 @@ package conformance
 
 import (
 	"flag"
-	"fmt"
 	"go/ast"
 	"go/parser"
 	"go/token"
@@ -14,16 +13,11 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/scenario"
 )
 
-var (
-	flagGo       = flag.String("go", "go", "the go command whose package net is the real one")
-	flagGoRandom = flag.Int("go-random", 200, "random cases with Go")
-	flagCgo      = flag.Int("cgo-random", 100, "random cases with Go and cgo")
-)
+var flagGo = flag.String("go", "go", "the go command whose package net is the real one")
 
 // goExcluded are the recorded scenarios that are not run with the real Go here, and why.
 var goExcluded = map[string]string{
@@ -41,7 +35,7 @@ func goBench(t *testing.T, libc string) *Bench {
 		_, err = exec.LookPath(*flagGo)
 	}
 	endIfCannot(t, err)
-	b, err := NewGoBench(t.Context(), t.TempDir(), *flagParallel, *flagGo, libc)
+	b, err := NewGoBench(t.Context(), t.TempDir(), room(), *flagGo, libc)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -50,49 +44,28 @@ func goBench(t *testing.T, libc string) *Bench {
 }
 
 func TestGo(t *testing.T) {
+	t.Parallel()
 	b := goBench(t, "")
 	excluded := map[string]int{}
-	compareGo(t, b, goFixedCases(t, b, excluded), excluded, *flagGoRandom)
+	compareGo(t, b, goFixedCases(t, b, excluded), excluded)
 }
 
 // TestGoWithCgo compares with a program that leaves some lookups to glibc: the packets tell which.
 func TestGoWithCgo(t *testing.T) {
-	libc := bench(t).Version
-	compareGo(t, goBench(t, libc), nil, map[string]int{}, *flagCgo)
+	t.Parallel()
+	compareGo(t, goBench(t, bench(t).Version), nil, nil)
 }
 
-func compareGo(t *testing.T, b *Bench, fixed []*ran, excluded map[string]int, want int) {
+func compareGo(t *testing.T, b *Bench, fixed []*ran, excluded map[string]int) {
 	t.Helper()
-	random, left := randomCases(t, b.Library, want)
-	for reason, n := range left {
-		excluded[reason] += n
-	}
-	c := comparison{name: "Go", recorded: goRecordedDifferences, again: drawAgain}
-	n := c.run(t, b, fixed, random)
-	checkShared(t, n.all)
-	fmt.Printf("conformance: go %s: fixed %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s, in %s\n",
-		b.Version, len(fixed), len(random), *flagSeed, n.mismatches, n.again, total(excluded), reasons(excluded), n.took.Round(time.Second))
+	c := comparison{name: "go", recorded: goRecordedDifferences, again: drewTwice, apart: true}
+	c.run(t, b, fixed, randomCases(t, b.Library, *flagRandom)).print("go "+b.Version, excluded)
 }
 
-// drawAgain runs the cases once more that differ in nothing but which packets share a socket or an id: every exchange of Go has
-// its own, and by chance the kernel or the dice give the same one twice. A resolver that shares them shares them again.
-func drawAgain(t *testing.T, b *Bench, all []*ran) int {
-	t.Helper()
-	var shared []*ran
-	for _, r := range all {
-		if r.err != nil {
-			continue
-		}
-		if diff := Differences(r.c, r.real, r.ours); len(diff) > 0 && !slices.ContainsFunc(diff, func(d Difference) bool { return !aboutClasses(d) }) {
-			shared = append(shared, r)
-		}
-	}
-	if len(shared) > maxLate {
-		t.Errorf("%d cases differ in what shares a socket or an id", len(shared))
-		return 0
-	}
-	runAll(t, b, shared)
-	return len(shared)
+// drewTwice picks cases that differ in nothing but which packets share a socket or an id: every exchange of Go has its own, and
+// by chance the kernel or the dice give the same one twice. A resolver that shares them shares them again.
+func drewTwice(r *ran) bool {
+	return !slices.ContainsFunc(Differences(r.c, r.real, r.ours), func(d Difference) bool { return !aboutClasses(d) })
 }
 
 func aboutClasses(d Difference) bool {

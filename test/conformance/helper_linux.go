@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -40,8 +41,9 @@ const (
 type Order struct {
 	Side Side
 	Case Case
-	// Program is the compiled testdata/getaddrinfo.c.
-	Program string
+	// Program calls the real library. Args come before those of the case, and Env goes with the environment of the case.
+	Program   string
+	Args, Env []string
 	// Library is the real one, for our resolver.
 	Library Library
 	// RotateStart is the index of the first server of `options rotate`; -1 leaves it to chance.
@@ -148,7 +150,7 @@ func (c *Case) follow(ctx context.Context) <-chan error {
 
 // real runs the C program. start is when its first call began.
 func (o Order) real(ctx context.Context) (out Outcome, start time.Time, err error) {
-	args := []string{strconv.Itoa(o.Case.PauseMillis)}
+	args := append(slices.Clone(o.Args), strconv.Itoa(o.Case.PauseMillis))
 	for _, call := range o.Case.Calls {
 		args = append(args, call.letters(), call.Host)
 	}
@@ -157,7 +159,7 @@ func (o Order) real(ctx context.Context) (out Outcome, start time.Time, err erro
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.Dir = "/"
 	// An empty list would inherit ours.
-	cmd.Env = []string{"PATH=/usr/bin:/bin"}
+	cmd.Env = append([]string{"PATH=/usr/bin:/bin"}, o.Env...)
 	for name, value := range o.Case.Env {
 		cmd.Env = append(cmd.Env, name+"="+value)
 	}
@@ -285,6 +287,10 @@ var codes = map[string]int{
 
 // code is what the real side's program prints for a code of ours.
 func (l Library) code(name string) (code int, known bool) {
+	if l.Node != "" {
+		code, known = nodeCodes[name]
+		return code, known
+	}
 	switch l.Libc {
 	case probe.CAres:
 		code, known = caresCodes[name]

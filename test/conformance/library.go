@@ -2,6 +2,7 @@ package conformance
 
 import (
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/scenario"
@@ -17,6 +18,8 @@ import (
 type Library struct {
 	Libc    probe.Libc
 	Version string
+	// Node is the version of the Node whose dns.lookup calls this glibc; empty for a program in C.
+	Node string `json:",omitempty"`
 	// Dice seeds what our resolver draws by chance in a prediction; 0 leaves it to the network. Only c-ares's looks at it.
 	Dice uint64 `json:",omitempty"`
 	// Together makes replies of one moment be there together in a prediction. Apart keeps the timeouts of a pair apart: so many
@@ -33,6 +36,9 @@ type process interface {
 }
 
 func (l Library) process(sys resolver.System) process {
+	if l.Node != "" {
+		return nodeProcess{glibc.New(l.Version, sys)}
+	}
 	switch l.Libc {
 	case probe.Musl:
 		return musl.New(l.Version, sys)
@@ -46,6 +52,9 @@ func (l Library) process(sys resolver.System) process {
 
 // generate returns a random case for the library.
 func (l Library) generate(seed uint64, n int) Case {
+	if l.Node != "" {
+		return lookupByNode(Generate(seed, n))
+	}
 	switch l.Libc {
 	case probe.Go:
 		return countByType(Generate(seed, n))
@@ -64,6 +73,11 @@ func (l Library) request(c Call) resolver.Request {
 		r.AddrConfig, r.V4Mapped = false, false
 	}
 	return r
+}
+
+// callsGlibc reports whether lookups can end in a glibc.
+func (l Library) callsGlibc() bool {
+	return l.Libc == probe.Glibc || l.Libc == probe.Go && strings.Contains(l.Version, withGlibc)
 }
 
 // oneSocket reports whether the library asks all servers from one UDP socket.
@@ -124,6 +138,9 @@ const AnyServerFirst = "which of several servers a query reaches first is a race
 
 // disturbances are the ways in which a case must not depend on chance. reason tells that it does anyway.
 func (l Library) disturbances(c *Case) (all []disturbance, reason string) {
+	if l.Node != "" && !c.isASCII() {
+		return nil, NodeConverts
+	}
 	all = []disturbance{{slow: 50 * time.Millisecond}, {stretch: 1.3}}
 	if l.Libc == probe.Go {
 		more, reason := goDisturbances(c, l)

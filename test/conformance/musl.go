@@ -11,6 +11,9 @@ import (
 // MemoryOfMusl is a reason for leaving out a random case.
 const MemoryOfMusl = "musl before 1.2.4 fills the end of an address with what is in its memory, where a reply does not fit its buffer"
 
+// LastRound is a reason for leaving out a random case.
+const LastRound = "musl's rounds come so close to its timeout that a timer's lateness of less than a millisecond decides whether one more fits"
+
 // countByServer makes each server count the queries of one type only where servers count at all: all are asked at once, and
 // which of them a query reaches first is a race.
 func countByServer(c Case) Case {
@@ -28,6 +31,9 @@ func (l Library) unpredictable(p Prediction) string {
 	cut := func(note string) bool { return strings.Contains(note, musl.CutNote) }
 	if l.Libc == probe.Musl && slices.ContainsFunc(p.Notes, cut) {
 		return MemoryOfMusl
+	}
+	if l.Node != "" && slices.Contains(p.Codes, "EAI_SYSTEM") {
+		return NodeErrno
 	}
 	return ""
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
@@ -33,7 +32,7 @@ func (m Musl) CannotRun() error {
 }
 
 // NewMuslBench is NewBench for musl, whose program is linked statically.
-func NewMuslBench(ctx context.Context, folder string, parallel int, m Musl) (*Bench, error) {
+func NewMuslBench(ctx context.Context, folder string, room *Room, m Musl) (*Bench, error) {
 	if m.Version == "" {
 		out, err := exec.CommandContext(ctx, "dpkg-query", "-W", "-f", "${Version}", "musl-dev").Output()
 		if err != nil {
@@ -46,7 +45,7 @@ func NewMuslBench(ctx context.Context, folder string, parallel int, m Musl) (*Be
 	}
 	b := &Bench{
 		Library: Library{Libc: probe.Musl, Version: m.Version}, program: filepath.Join(folder, "getaddrinfo-musl"),
-		slots: make(chan struct{}, parallel), starts: make(chan struct{}, 2*runtime.NumCPU()),
+		room: room,
 	}
 	build := exec.CommandContext(ctx, m.Compiler, "-static", "-O2", "-Wall", "-Werror", "-Itestdata/musl", "-o", b.program, "testdata/getaddrinfo.c")
 	if out, err := build.CombinedOutput(); err != nil {

@@ -4,7 +4,6 @@ package conformance
 
 import (
 	"flag"
-	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -17,7 +16,6 @@ import (
 var (
 	flagMuslGCC     = flag.String("musl-gcc", "musl-gcc", "musl's compiler")
 	flagMuslVersion = flag.String("musl-version", "", "the version of musl that -musl-gcc links; empty asks dpkg")
-	flagMuslRandom  = flag.Int("musl-random", 200, "random cases with musl")
 )
 
 // muslExcluded are the recorded scenarios that are not run with the real musl here, and why.
@@ -50,7 +48,7 @@ func muslBench(t *testing.T) *Bench {
 	t.Helper()
 	m := Musl{Compiler: *flagMuslGCC, Version: *flagMuslVersion}
 	endIfCannot(t, m.CannotRun())
-	b, err := NewMuslBench(t.Context(), t.TempDir(), *flagParallel, m)
+	b, err := NewMuslBench(t.Context(), t.TempDir(), room(), m)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,44 +57,24 @@ func muslBench(t *testing.T) *Bench {
 }
 
 func TestMusl(t *testing.T) {
+	t.Parallel()
 	b := muslBench(t)
 	excluded := map[string]int{}
 	fixed := muslFixedCases(t, b, excluded)
-	random, left := randomCases(t, b.Library, *flagMuslRandom)
-	for reason, n := range left {
-		excluded[reason] += n
-	}
-	c := comparison{name: "musl", again: measureRoundsAgain}
+	c := comparison{name: "musl", again: missedRound, apart: true}
 	c.recorded = func(r *ran) []string {
 		r.recorded.Packets = settleSYN(r.recorded.Packets)
 		return RecordedDifferences(r.c, *r.recorded, r.real, false)
 	}
-	n := c.run(t, b, fixed, random)
-	checkShared(t, n.all)
-	fmt.Printf("conformance: musl %s: fixed %d, random %d (seed %d), mismatches %d, measured twice %d, excluded %d%s, in %s\n",
-		b.Version, len(fixed), len(random), *flagSeed, n.mismatches, n.again, total(excluded), reasons(excluded), n.took.Round(time.Second))
+	c.run(t, b, fixed, randomCases(t, b.Library, *flagRandom)).print("musl "+b.Version, excluded)
 }
 
 // waitedLong is a wait for a processor that can cost musl one of its rounds, of which there can be ten in a second.
 const waitedLong = 20 * time.Millisecond
 
-// measureRoundsAgain runs the cases once more that differ and in which either side waited long for a processor: how many rounds
-// fit into musl's timeout is a measurement, too. A resolver that is wrong is wrong again.
-func measureRoundsAgain(t *testing.T, b *Bench, all []*ran) int {
-	t.Helper()
-	var late []*ran
-	for _, r := range all {
-		if r.err == nil && max(r.real.Waited, r.ours.Waited) > waitedLong && len(Differences(r.c, r.real, r.ours)) > 0 {
-			late = append(late, r)
-		}
-	}
-	if len(late) > maxLate {
-		t.Errorf("%d cases differ and waited for a processor", len(late))
-		return 0
-	}
-	runAll(t, b, late)
-	return len(late)
-}
+// missedRound picks cases in which either side waited long for a processor: how many rounds fit into musl's timeout is a
+// measurement, too. A resolver that is wrong is wrong again.
+func missedRound(r *ran) bool { return max(r.real.Waited, r.ours.Waited) > waitedLong }
 
 // muslFixedCases returns the recorded scenarios. Where the version here is the one that was recorded, the recordings come with
 // them, to be compared with what the real library does here.

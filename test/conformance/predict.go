@@ -47,7 +47,7 @@ func Predict(c *Case, l Library, rotateStart int, dist disturbance) (Prediction,
 	w = dist.apply(w)
 	sys := resolver.System{
 		ResolvConf: c.ResolvConf, NoResolvConf: c.NoResolvConf, Hosts: c.Hosts, NSSwitch: c.NSSwitch, GaiConf: c.GaiConf,
-		Env: c.Env, HostConf: c.HostConf, HostAliases: c.HostAliases, Hostname: c.Hostname, Addresses: []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})},
+		Env: c.Env, HostConf: c.HostConf, HostAliases: c.HostAliases, Hostname: c.Hostname, Links: []string{"lo"}, Addresses: []netip.Addr{netip.AddrFrom4([4]byte{127, 0, 0, 1})},
 	}
 	if !c.NoIPv6 {
 		sys.Addresses = append(sys.Addresses, netip.IPv6Loopback())
@@ -168,10 +168,15 @@ const (
 	Racy         = "what happens depends on some tens of milliseconds, such as a reply at the instant of a timeout"
 )
 
+// pollResolution is the unit of the timeouts of poll(2).
+const pollResolution = time.Millisecond
+
 // Usable says whether a random case decides anything, and sets its limit. reason is why not, empty when it is.
 func Usable(c *Case, l Library) (reason string, err error) {
-	if reason := harmful(c); reason != "" && l.Libc == probe.Glibc {
-		return reason, nil
+	if l.callsGlibc() {
+		if reason := harmful(c); reason != "" {
+			return reason, nil
+		}
 	}
 	base, err := Predict(c, l, -1, disturbance{})
 	if err != nil {
@@ -186,6 +191,11 @@ func Usable(c *Case, l Library) (reason string, err error) {
 	disturbances, reason := l.disturbances(c)
 	if reason != "" {
 		return reason, nil
+	}
+	if l.Libc == probe.Musl {
+		if punctual, err := Predict(c, l, -1, disturbance{lateTimers: -pollResolution}); err != nil || !sameSequence(base.Packets, punctual.Packets) {
+			return LastRound, err
+		}
 	}
 	for _, dist := range disturbances {
 		other, err := Predict(c, l, -1, dist)
