@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -28,7 +29,9 @@ type Expect struct {
 	// Patch is nil where the patch is not judged; else each entry is NoPatch, the variant that was checked ("ndots:2"), a text that the
 	// patch's YAML must contain, or one with "!" before it that it must not contain.
 	Patch []string
-	// Never are classes and texts that must not appear in findings and remedies, on the first screen either.
+	// Never are classes and texts that must not appear in findings and remedies. What is written like a class is compared with classes
+	// only. The first screen must not have them either, but for "healthy": what one look shows can be as healthy as can be, and
+	// taken back.
 	Never []string
 	// NeverAdvised are texts that neither the text of a remedy nor the variant of the patch may contain. Other than with Never, a finding may
 	// speak of them, as in "use-vc would not help here".
@@ -120,7 +123,10 @@ func (e *Expect) Judge(run probe.Run, early []probe.Finding) []Statement {
 		out = append(out, e.judgePatch(run.Patch)...)
 	}
 	for _, bad := range e.Never {
-		where := holding(append(said(early), said(run.Findings)...), bad)
+		where := forbidden(run.Findings, bad)
+		if where == "" && bad != healthy {
+			where = forbidden(early, bad)
+		}
 		out = append(out, Statement{Kind: "never", Want: bad, Met: where == "", Got: where})
 	}
 	for _, bad := range e.NeverAdvised {
@@ -157,11 +163,30 @@ func isPatch(p *probe.Patch, want string) bool {
 	return want == p.Variant || contains(p.YAML, want)
 }
 
-// said are the texts of findings, with their classes.
+// healthy is the class of a run in which nothing is wrong.
+const healthy = "healthy"
+
+// class is how classes of findings are written; other words without a hyphen are texts.
+var class = regexp.MustCompile(`^(healthy|[a-z0-9]+(-[a-z0-9]+)+)$`)
+
+// forbidden returns where findings have a class or a text, empty when they do not.
+func forbidden(findings []probe.Finding, bad string) string {
+	if !class.MatchString(bad) {
+		return holding(said(findings), bad)
+	}
+	for _, f := range findings {
+		if f.Class == bad {
+			return fmt.Sprintf("%q", f.Class+": "+f.Title)
+		}
+	}
+	return ""
+}
+
+// said are the texts of findings.
 func said(findings []probe.Finding) []string {
 	var out []string
 	for _, f := range findings {
-		out = append(out, f.Class, f.Title, f.Explain)
+		out = append(out, f.Title, f.Explain)
 		for _, e := range f.Evidence {
 			out = append(out, e.Text)
 		}

@@ -35,9 +35,11 @@ func TestExpect(t *testing.T) {
 		"patch":            {`{class: search-walk, patch: "ndots:3"}`, `patch "ndots:3", got ndots:2`},
 		"patch unwanted":   {`{class: search-walk, patch: none}`, `patch "none", got ndots:2`},
 		"patch lines":      {`{class: search-walk, patch: ["dnsConfig:", "dnsPolicy: None"]}`, `patch "dnsPolicy: None", got ndots:2`},
-		"never a class":    {`{class: search-walk, never: [healthy]}`, `never "healthy", got "healthy"`},
-		"never a text":     {`{class: search-walk, never: [use-vc]}`, `never "use-vc", got "use-vc would not help"`},
+		"never a class":    {`{class: search-walk, never: [healthy]}`, `never "healthy", got "healthy: "`},
+		"never a text":     {`{class: search-walk, never: ["use-vc would"]}`, `never "use-vc would", got "use-vc would not help"`},
 		"never at first":   {`{class: search-walk, never: [too early]}`, `never "too early", got "Too early"`},
+		"early":            {`{class: search-walk, never: [dead-nameserver]}`, `never "dead-nameserver", got "dead-nameserver: Too early"`},
+		"like a class":     {`{class: search-walk, never: [use-vc]}`, ""},
 		"advised":          {`{class: search-walk, neverAdvised: ["ndots to 2"]}`, `neverAdvised "ndots to 2", got "Set ndots to 2."`},
 		"patch without":    {`{class: search-walk, patch: ["!dnsPolicy: None", "!template:"]}`, `patch "!template:", got ndots:2`},
 		"one is enough":    {`{class: "mesh-dns | search-walk", patch: "none | dnsConfig:"}`, ""},
@@ -49,7 +51,7 @@ func TestExpect(t *testing.T) {
 				t.Fatal(err)
 			}
 			var missed []string
-			for _, st := range s.Expect.Judge(judged(), []probe.Finding{{Class: "healthy", Title: "Too early"}}) {
+			for _, st := range s.Expect.Judge(judged(), []probe.Finding{{Class: "dead-nameserver", Title: "Too early"}}) {
 				if !st.Met {
 					missed = append(missed, st.String())
 				}
