@@ -18,7 +18,7 @@ image: build ## the agent's image as an archive, bin/agent-image.tar
 test: ## all tests, in the order of their cost; says what could not run, and fails on that when CI=true
 	bash hack/test.sh all
 
-lint unit conformance terminal e2e: ## one part of the tests
+lint unit conformance terminal e2e: ## one part of the tests; every night: make conformance RANDOM_CASES=10000 SEED=2
 	bash hack/test.sh $@
 
 fuzz: ## every fuzz target for a while: make fuzz FUZZTIME=10m

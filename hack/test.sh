@@ -2,6 +2,7 @@
 # The tests of this tree, tier by tier: bash hack/test.sh all|lint|unit|conformance|terminal|e2e
 #
 # A tier that cannot run here is named with its reason; with CI=true that is a failure. So is a test that skips itself.
+# RANDOM_CASES and SEED say which random cases are compared with each real library: 2000 of seed 1 unless told otherwise.
 set -uo pipefail
 cd "$(dirname "$0")/.."
 
@@ -91,12 +92,14 @@ unit() {
 conformance() {
   say "conformance: our packets against the real libc's"
   if [ "$(uname -s)" != Linux ] || [ "$(id -u)" != 0 ]; then cannot conformance "needs root on Linux for namespaces of its own"; return; fi
-  if ! need gcc=gcc ip=iproute2 musl-gcc=musl-tools /usr/include/ares.h=libc-ares-dev; then
-    cannot conformance "needs gcc, musl-gcc, c-ares and iproute2"
+  if ! need gcc=gcc ip=iproute2 musl-gcc=musl-tools /usr/include/ares.h=libc-ares-dev node=nodejs; then
+    cannot conformance "needs gcc, musl-gcc, c-ares, Node and iproute2"
     return
   fi
   ran+=(conformance)
-  go_test conformance -count=1 -timeout 20m ./test/conformance/
+  # The comparisons with all libraries run side by side, since many cases wait for timeouts.
+  local random=${RANDOM_CASES:-2000}
+  go_test conformance -count=1 -parallel 8 -timeout "$((20 + random / 100))m" ./test/conformance/ -random="$random" -seed="${SEED:-1}"
 }
 
 terminal() {

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/scenario"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolvconf"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
@@ -45,6 +46,31 @@ var goTexts = []string{
 
 // GoTurns is a reason for leaving out a case with Go.
 const GoTurns = "rotate: which query of a pair draws which server is a race"
+
+// GoFlood is a reason for leaving out a random case with Go.
+const GoFlood = "it sends so many queries for one name that the kernel is likely to draw a source port twice"
+
+// maxOfName is how many packets about one name go to one server before that is likely: of a hundred ports, drawn from 28,232, two are the
+// same in one of six cases.
+const maxOfName = 100
+
+// floods reports whether so many packets about one name go to one server.
+func floods(packets []scenario.Packet) bool {
+	type asked struct {
+		server netip.Addr
+		name   string
+	}
+	counts := map[asked]int{}
+	for _, p := range packets {
+		counts[asked{p.Server, p.Name}]++
+	}
+	for _, n := range counts {
+		if n > maxOfName {
+			return true
+		}
+	}
+	return false
+}
 
 // countByType makes servers count the queries of one type only where they count at all: which of a pair they see first is a
 // race.

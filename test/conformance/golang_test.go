@@ -58,7 +58,7 @@ func TestGoWithCgo(t *testing.T) {
 
 func compareGo(t *testing.T, b *Bench, fixed []*ran, excluded map[string]int) {
 	t.Helper()
-	c := comparison{name: "go", recorded: goRecordedDifferences, again: drewTwice, apart: true}
+	c := comparison{name: "go", recorded: goRecordedDifferences, again: drewTwice, chances: 4, apart: true}
 	c.run(t, b, fixed, randomCases(t, b.Library, *flagRandom)).print("go "+b.Version, excluded)
 }
 

@@ -32,6 +32,9 @@ func (l Library) unpredictable(p Prediction) string {
 	if l.Libc == probe.Musl && slices.ContainsFunc(p.Notes, cut) {
 		return MemoryOfMusl
 	}
+	if l.Libc == probe.Go && floods(p.Packets) {
+		return GoFlood
+	}
 	if l.Node != "" && slices.Contains(p.Codes, "EAI_SYSTEM") {
 		return NodeErrno
 	}
