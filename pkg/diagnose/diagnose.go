@@ -171,6 +171,8 @@ type view struct {
 	all []*probe.Resolution
 	// direct are the finished questions to a server of our choice.
 	direct []*probe.Resolution
+	// messages are those of sent, once somebody asked for them.
+	messages []transmission
 	// found are the classes found so far; explained are those that a host has a finding of, by host.
 	found     map[string]bool
 	explained map[string][]string

@@ -17,13 +17,16 @@ const (
 	enough = 4
 )
 
-// healthy: every host resolves, every message was answered at once, and nothing but a walk was found.
+// besideHealth are the classes that say nothing against the health of DNS.
+var besideHealth = []string{"search-walk", "hosts-file", "ndots-too-low", "client-library", "external-name", "windows-names", "autopath-mismatch"}
+
+// healthy: every host resolves, every query was answered at once, and nothing but a walk was found.
 //
 // It is withheld when the answer came from a search domain outside of the cluster, until a random name there was denied: a
 // wildcard answers for names that are not its own.
 var healthy = rule{class: "healthy", judge: func(v *view) []probe.Finding {
 	for class := range v.found {
-		if class != searchWalk.class && class != hostsFile.class && class != ndotsTooLow.class {
+		if !slices.Contains(besideHealth, class) {
 			return nil
 		}
 	}
@@ -36,6 +39,13 @@ var healthy = rule{class: "healthy", judge: func(v *view) []probe.Finding {
 	}
 	f := probe.Finding{Severity: probe.Info, Title: v.healthyTitle(all, inside)}
 	f.Explain = fmt.Sprintf("Every message was answered, the slowest after %s.", took(all[len(all)-1]))
+	if servers := v.outrun(); len(servers) > 0 {
+		f.Explain = fmt.Sprintf("Every query was answered, the slowest after %s. Messages also went to %s, but another server was quicker and their replies were not waited for.",
+			took(all[len(all)-1]), list(servers))
+	}
+	if full := v.completed(); full != "" {
+		f.Explain += " " + full
+	}
 	for _, r := range v.now {
 		if d := decided(r); d != nil {
 			f.Evidence = append(f.Evidence, at(r, d, fmt.Sprintf("%s: found as %s with %s in %s", clean(r.Host), clean(d.Name),
@@ -52,6 +62,41 @@ var healthy = rule{class: "healthy", judge: func(v *view) []probe.Finding {
 	wrong: "Any change of dnsConfig. A test tool that prints NXDOMAIN, such as busybox nslookup, which asks every name by itself, " +
 		"says nothing about the application's libc.",
 }}
+
+// outrun are the servers of which the libc did not wait for a reply, since another one was quicker every time.
+func (v *view) outrun() []string {
+	var order []string
+	answered := map[string]bool{}
+	for _, first := range v.now {
+		for _, r := range v.repetitions(first) {
+			for _, a := range r.Attempts {
+				for _, q := range a.Queries {
+					for _, t := range q.Transmissions {
+						server := clean(host(t.Server))
+						if !slices.Contains(order, server) {
+							order = append(order, server)
+						}
+						answered[server] = answered[server] || t.Received != nil
+					}
+				}
+			}
+		}
+	}
+	return slices.DeleteFunc(order, func(server string) bool { return answered[server] })
+}
+
+// completed says, where the search list completes a host, who does not walk it: tests with tools mislead there.
+func (v *view) completed() string {
+	for _, r := range v.now {
+		d := searched(r)
+		if d == nil || v.found["client-library"] {
+			continue
+		}
+		return fmt.Sprintf("%s is short for %s: dig, nslookup of busybox and clients that do not walk the search list (nginx and Kong with `resolver`, Node's dns.resolve) "+
+			"need the full name, and their exit code says nothing about libc.", clean(r.Host), bare(d.Name))
+	}
+	return ""
+}
 
 // allFine says whether every resolution of the hosts under the settings as they are shows no fault, repetitions included.
 func (v *view) allFine() bool {
@@ -77,6 +122,10 @@ func (v *view) fine(r *probe.Resolution) bool {
 		}
 		for _, q := range a.Queries {
 			for _, t := range q.Transmissions {
+				if t.Reply == probe.ReplyAbandoned && q.Rcode != "" {
+					// Another server was quicker, and the libc did not wait for this one: musl asks all of them at once.
+					continue
+				}
 				if t.Received == nil || *t.Received-t.Sent >= slow || (t.Reply != "NOERROR" && t.Reply != "NXDOMAIN") {
 					return false
 				}

@@ -15,7 +15,7 @@ func TestHealthyServiceInFull(t *testing.T) {
 		pair("ledger.shop.svc.cluster.local.", 0, probe.OK, found(300*time.Microsecond, "10.96.20.1"), empty(500*time.Microsecond)),
 	}})))
 	want := `healthy (info) ledger resolves and replies come in 0.3 ms (p50 of 2).
-  Every message was answered, the slowest after 0.5 ms.
+  Every message was answered, the slowest after 0.5 ms. ledger is short for ledger.shop.svc.cluster.local: dig, nslookup of busybox and clients that do not walk the search list (nginx and Kong with ` + "`resolver`" + `, Node's dns.resolve) need the full name, and their exit code says nothing about libc.
   - ledger: found as ledger.shop.svc.cluster.local. with 2 queries in 0.5 ms [r-ledger-now #1]
 `
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
@@ -11,23 +12,78 @@ import (
 func (v *view) rejectedInSearch(rcode, meaning string) []probe.Finding {
 	var findings []probe.Finding
 	for _, r := range v.now {
-		for i := range r.Attempts {
-			a := &r.Attempts[i]
-			if a.Origin != probe.OriginSearch || isHost(a, r) || !allReplies(a, rcode) {
-				continue
-			}
-			findings = append(findings, v.inSearch(r, a, inSearch{
-				title:   fmt.Sprintf("%s gets %s from search domain %d of %d", clean(a.Name), rcode, a.SearchIndex+1, len(v.run.Settings.Search)),
-				meaning: meaning,
-				seen:    v.see(r, a).Text,
-				cure: "Let that server answer NXDOMAIN for names that it does not know, or take the domain out of the search list " +
-					"(the node's resolv.conf, or dnsPolicy None with a list of your own).",
-			}))
-			// The search domains after it fail alike and are no second cause.
-			break
+		a := v.rejectedAttempt(r, rcode)
+		if a == nil {
+			continue
 		}
+		findings = append(findings, v.inSearch(r, a, inSearch{
+			title:   fmt.Sprintf("%s gets %s from search domain %d of %d", clean(a.Name), rcode, a.SearchIndex+1, len(v.run.Settings.Search)),
+			meaning: meaning + goesOn(r),
+			seen:    v.see(r, a).Text,
+			cure: "Let that server answer NXDOMAIN for names that it does not know, or take the domain out of the search list " +
+				"(the node's resolv.conf, or dnsPolicy None with a list of your own).",
+		}))
 	}
 	return findings
+}
+
+// rejectedAttempt returns the first attempt of r in a search domain that got nothing but rcode. The search domains after it fail
+// alike and are no second cause.
+func (v *view) rejectedAttempt(r *probe.Resolution, rcode string) *probe.Attempt {
+	for i := range r.Attempts {
+		a := &r.Attempts[i]
+		if _, odd := v.oddElement(a); a.Origin == probe.OriginSearch && !isHost(a, r) && !odd && allReplies(a, rcode) {
+			return a
+		}
+	}
+	return nil
+}
+
+// askBeyond asks, for every host that failed at a search domain which fails says, for what it never came to: the host itself, and the
+// search domains behind it.
+func (v *view) askBeyond(fails func(*probe.Resolution) *probe.Attempt) []FollowUp {
+	var asks []FollowUp
+	for _, r := range v.now {
+		server := v.server(r)
+		if a := fails(r); a == nil || r.Outcome == probe.OK || server == "" {
+			continue
+		}
+		for _, name := range v.neverAsked(r) {
+			asks = append(asks, ask(probe.Question{Server: server}, name))
+		}
+	}
+	return asks
+}
+
+// mostBeyond bounds how many search domains are asked that a resolution never came to.
+const mostBeyond = 3
+
+// neverAsked are the names that r's libc could have gone on to, the search domains first.
+func (v *view) neverAsked(r *probe.Resolution) []string {
+	var names []string
+	domains := v.skippedDomains(r)
+	for _, domain := range domains[:min(len(domains), mostBeyond)] {
+		if domainFits(domain) {
+			names = append(names, strings.TrimSuffix(r.Host, ".")+"."+strings.TrimSuffix(domain, "."))
+		}
+	}
+	if !slices.ContainsFunc(r.Attempts, func(a probe.Attempt) bool { return isHost(&a, r) && len(a.Queries) > 0 }) {
+		names = append(names, strings.TrimSuffix(r.Host, "."))
+	}
+	return names
+}
+
+// beyond returns the first name that r never came to and that exists, with the reply that says so.
+func (v *view) beyond(r *probe.Resolution) *probe.Resolution {
+	if r.Outcome == probe.OK {
+		return nil
+	}
+	for _, name := range v.neverAsked(r) {
+		if known := v.foundAt(v.server(r), name); known != nil {
+			return known
+		}
+	}
+	return nil
 }
 
 // inSearch is what the findings about a search domain differ in.
@@ -38,18 +94,78 @@ func (v *view) inSearch(r *probe.Resolution, a *probe.Attempt, s inSearch) probe
 	f := probe.Finding{
 		Severity: severity(r),
 		Title:    s.title + ", " + v.consequence(r) + ".",
-		Explain:  s.meaning,
+		Explain:  s.meaning + v.whereItEnded(r),
 		Evidence: []probe.Evidence{at(r, a, s.seen)},
 	}
-	if skipped := v.skipped(r); len(skipped) > 0 {
-		f.Explain += fmt.Sprintf(" %s then left the search list: %s never asked.", clean(string(r.Libc)), wasWere(skipped))
+	known := v.beyond(r)
+	if known != nil {
+		f.Explain += fmt.Sprintf(" %s exists: it was asked for directly and has %s.", bare(known.Host), list(answersOf(known)))
+		f.Evidence = append(f.Evidence, probe.Evidence{Text: bare(known.Host) + ", asked for directly: " + list(answersOf(known)), Resolution: known.ID})
 	}
-	if ndots, ok := v.ndotsRemedy(r); ok {
-		ndots.Caveat = strings.TrimSpace("Hosts with fewer dots still meet this search domain. " + ndots.Caveat)
-		f.Remedies = append(f.Remedies, ndots)
-	}
-	f.Remedies = append(f.Remedies, probe.Remedy{Text: s.cure})
+	f.Remedies = append(v.walkAround(r, known), probe.Remedy{Text: s.cure})
 	return f
+}
+
+// whereItEnded says what r's libc did after the search domain that failed.
+func (v *view) whereItEnded(r *probe.Resolution) string {
+	domains := v.skipped(r)
+	host := slices.ContainsFunc(r.Attempts, func(a probe.Attempt) bool { return isHost(&a, r) })
+	switch {
+	case len(domains) > 0 && host:
+		return fmt.Sprintf(" %s then left the search list: %s never asked.", libcName(r.Libc), wasWere(domains))
+	case r.Outcome != probe.OK && !host:
+		return fmt.Sprintf(" %s ends the lookup there: %s never asked.", libcName(r.Libc), wasWere(append(domains, clean(r.Host)+" itself")))
+	}
+	return ""
+}
+
+// goesOn says what other libcs do where one ends a lookup.
+func goesOn(r *probe.Resolution) string {
+	if r.Outcome != probe.OK && (r.Libc == probe.Musl || r.Libc == probe.CAres) {
+		return " Others in the same pod may well resolve it: Go goes on to the next search domain, and glibc comes to the host itself in any case."
+	}
+	return ""
+}
+
+// walkAround are the changes by which r's host gets past a search domain that fails, best first. Known is the name that exists, nil when
+// none is known to.
+func (v *view) walkAround(r, known *probe.Resolution) []probe.Remedy {
+	n := dots(r.Host)
+	fewer := "Hosts with fewer dots still meet this search domain."
+	if ndots, ok := v.ndotsRemedy(r); ok {
+		ndots.Caveat = strings.TrimSpace(fewer + " " + ndots.Caveat)
+		return []probe.Remedy{ndots}
+	}
+	itself := known != nil && canonical(known.Host) == canonical(r.Host)
+	switch {
+	case itself && n > 0 && n < v.run.Settings.Ndots:
+		remedy := probe.Remedy{
+			Text:   fmt.Sprintf("Set ndots to %d: a host with %s is then asked as it is before the search list.", n, count(n, "dot", "dots")),
+			Caveat: fewer,
+		}
+		if w := v.whatIf(r.Host, fmt.Sprintf("ndots:%d", n)); w != nil && w.Outcome == probe.OK {
+			remedy.Gain = v.resolvesWith(w)
+		}
+		if r.Libc == probe.Musl {
+			remedy.Caveat += fmt.Sprintf(" musl never searches for a host with as many dots as ndots: those with %s that need the search list would break.", count(n, "dot", "dots"))
+		}
+		return []probe.Remedy{remedy}
+	case known != nil && !itself:
+		return []probe.Remedy{{
+			Text:   fmt.Sprintf("Let the application ask for the full name, %q with its final dot.", bare(known.Host)+"."),
+			Caveat: "No value of ndots helps this host: it exists only behind the search domain that fails.",
+		}}
+	}
+	return nil
+}
+
+// resolvesWith tells what a variant does for a host that fails with the settings as they are.
+func (v *view) resolvesWith(w *probe.WhatIf) string {
+	text := fmt.Sprintf("resolves with %s in %s", count(w.QueriesSent, "query", "queries"), took(w.Duration))
+	if w.Source != "" {
+		text += " (" + w.Source + ")"
+	}
+	return text
 }
 
 func (v *view) consequence(r *probe.Resolution) string {
@@ -59,8 +175,16 @@ func (v *view) consequence(r *probe.Resolution) string {
 	return clean(r.Host) + " does not resolve"
 }
 
-// skipped returns the search domains that r never asked although nothing in them was found.
+// skipped returns the search domains that r never asked although nothing in them was found, for sentences.
 func (v *view) skipped(r *probe.Resolution) []string {
+	var out []string
+	for _, domain := range v.skippedDomains(r) {
+		out = append(out, bare(domain))
+	}
+	return out
+}
+
+func (v *view) skippedDomains(r *probe.Resolution) []string {
 	tried := map[int]bool{}
 	for _, a := range r.Attempts {
 		if a.Origin == probe.OriginSearch {
@@ -73,7 +197,7 @@ func (v *view) skipped(r *probe.Resolution) []string {
 	var skipped []string
 	for i, domain := range v.run.Settings.Search {
 		if !tried[i] {
-			skipped = append(skipped, bare(domain))
+			skipped = append(skipped, domain)
 		}
 	}
 	return skipped

@@ -97,7 +97,7 @@ func (v *view) nameserverFinding(r *probe.Resolution, left []string, event strin
 	if event != "" {
 		f.Evidence = append(f.Evidence, probe.Evidence{Text: clean(event), Fact: fact.DNSEvents})
 	}
-	limit := fmt.Sprintf("Three nameservers are the most that a pod gets and that %s asks: %s.", libcWord(r), listOr(v.run.Settings.Nameservers, ""))
+	limit := fmt.Sprintf("Three nameservers are the most that a pod gets and that %s asks: %s.", libcName(r.Libc), listOr(v.run.Settings.Nameservers, ""))
 	for _, server := range left {
 		known := v.foundAt(server, v.likelyName(r))
 		if known == nil {
@@ -129,12 +129,4 @@ func (v *view) nameserverRemedies(server string) []probe.Remedy {
 		{Text: none, Caveat: "Adding it through dnsConfig.nameservers does nothing while dnsPolicy stays: additions come last and are cut."},
 		{Text: "For all pods: shorten the node's file to three, or let one nameserver forward each zone to the server that knows it."},
 	}
-}
-
-// libcWord names the libc of a resolution in a sentence.
-func libcWord(r *probe.Resolution) string {
-	if r.Libc == "" {
-		return "the libc"
-	}
-	return clean(string(r.Libc))
 }

@@ -5,31 +5,72 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/fact"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 )
 
 // noSuchName: every name that the host can stand for was asked, and each answer says NXDOMAIN.
 //
-// It stays silent when lines of the resolv.conf were ignored: the right name may then never have been asked.
+// It stays silent when lines of the resolv.conf were ignored: the right name may then never have been asked. It also does when another
+// finding says why a name that is there was not found, and for a tool that does not walk the search list until the names of that
+// list were asked too.
 var noSuchName = rule{class: "no-such-name", judge: func(v *view) []probe.Finding {
 	var findings []probe.Finding
 	for _, r := range v.now {
-		if v.found["wrong-dns-policy"] && likeService(r.Host) {
-			// The name was looked for in the wrong place, which says nothing about whether it exists.
+		if r.Outcome != probe.NXDomain || !allNXDomain(r) || v.namesCut() || v.foundElsewhere(r) {
 			continue
 		}
-		if r.Outcome == probe.NXDomain && allNXDomain(r) && !v.namesCut() {
-			findings = append(findings, v.noSuchNameFinding(r))
-		}
+		findings = append(findings, v.noSuchNameFinding(r))
 	}
 	return findings
+}, asks: func(v *view) []FollowUp {
+	var asks []FollowUp
+	for _, r := range v.now {
+		if r.Outcome == probe.NXDomain && allNXDomain(r) {
+			asks = append(asks, v.askUnsearched(r)...)
+		}
+	}
+	return asks
 }, page: page{
-	needs: "Every name that the host stands for was asked, under settings of which no line that decides names was ignored, and " +
-		"each answer is NXDOMAIN.",
-	remedies: "Compare the spelling with what was meant, look for the Service in the namespace that the host names, or ask whoever " +
-		"owns the zone. Once the name exists, caches can deny it for as long as the SOA record's minimum says.",
-	wrong: "ndots and search domains where the name exists nowhere. Restarting CoreDNS: it has answered.",
+	needs: "NXDOMAIN for both types of every name that the host stands for, a resolv.conf that was read as it is written, and no other finding that says why the name " +
+		"was looked for in the wrong place.",
+	remedies: "The spelling; the Service or pod that should be there; time, where the name has just come into being and the denial is cached.",
+	wrong:    "ndots and search domains: their order changes nothing when every name is denied. More replicas of CoreDNS: it answers.",
 }}
+
+// wrongPlace are the classes that say that a host which was denied was looked for in the wrong place, or at the wrong time.
+var wrongPlace = []string{
+	"resolvconf-invalid", "search-limit", "wrong-dns-policy", "kubelet-dns-config", "stale-resolvconf", "wrong-cluster-domain", "nameserver-limit", "mesh-dns",
+	"upstream-inconsistent", "multi-nameserver", "not-ready-endpoints", "external-name", "negative-cache", "client-library", "tool-artifact",
+}
+
+// foundElsewhere says whether r's host exists although r was denied it, or may do so since names of it were never asked.
+func (v *view) foundElsewhere(r *probe.Resolution) bool {
+	if slices.ContainsFunc(v.explained[r.Host], func(class string) bool { return slices.Contains(wrongPlace, class) }) {
+		return true
+	}
+	if v.found["wrong-dns-policy"] && likeService(r.Host) {
+		// Another host of the run was looked for in the wrong place, so this one was, too.
+		return true
+	}
+	if v.hasOne(r) {
+		return true
+	}
+	asksAsIs := toolOf(v.run.Resolver.Caller) != "" || v.run.Resolver.Caller == callerNodeResolve
+	return v.foundUnsearched(r) != nil || asksAsIs && len(v.unsearched(r)) > 0 && !v.deniedUnsearched(r)
+}
+
+// hasOne says whether a server that was asked directly has one of the names that r was denied, or its host.
+func (v *view) hasOne(r *probe.Resolution) bool {
+	return slices.ContainsFunc(v.direct, func(said *probe.Resolution) bool {
+		if said.Outcome != probe.OK {
+			return false
+		}
+		return canonical(said.Host) == canonical(r.Host) || slices.ContainsFunc(r.Attempts, func(a probe.Attempt) bool {
+			return canonical(a.Name) == canonical(said.Host)
+		})
+	})
+}
 
 func allNXDomain(r *probe.Resolution) bool {
 	for i := range r.Attempts {
@@ -71,6 +112,14 @@ func (v *view) noSuchNameFinding(r *probe.Resolution) probe.Finding {
 		f.Evidence = append(f.Evidence, v.see(r, a))
 		cached = max(cached, soaMinimum(a))
 	}
+	for _, m := range v.meanings(r) {
+		if e, ok := v.inTheAPI(m); ok {
+			f.Evidence = append(f.Evidence, e)
+		}
+	}
+	if v.deniedUnsearched(r) {
+		f.Explain += fmt.Sprintf(" The search list, which %s does not come to here, was asked directly: %s is not there either.", libcName(r.Libc), bare(r.Host))
+	}
 	if cached > 0 {
 		f.Explain += fmt.Sprintf(" Caches may keep the answer for up to %d s (the SOA's minimum) after the name comes into being.", cached)
 	}
@@ -79,6 +128,20 @@ func (v *view) noSuchNameFinding(r *probe.Resolution) probe.Finding {
 		f.Remedies = append(f.Remedies, look)
 	}
 	return f
+}
+
+// inTheAPI is the evidence of what the API server says of a Service that a name means.
+func (v *view) inTheAPI(m meant) (probe.Evidence, bool) {
+	s, known := v.facts.Service(m.service, m.namespace)
+	if !known {
+		return probe.Evidence{}, false
+	}
+	about := fmt.Sprintf("Service %s in namespace %s", clean(m.service), clean(m.namespace))
+	text := "the API server has no " + about
+	if s.Exists {
+		text = "the API server has " + about + ", whatever DNS says"
+	}
+	return probe.Evidence{Text: text, Fact: fact.ServiceName(m.service, m.namespace)}, true
 }
 
 // lookForService proposes to look for the Service that r's host would mean, when that name was tried.

@@ -150,7 +150,7 @@ func (v *view) oddElements() []probe.Finding {
 }
 
 // comment is what is odd about an element that was meant to be a comment.
-const comment = "a comment, of which the libc makes a search domain"
+const comment = "a comment"
 
 // oddElement says what is odd about the element of the search list that a comes from.
 func (v *view) oddElement(a *probe.Attempt) (what string, odd bool) {
@@ -163,7 +163,7 @@ func (v *view) oddElement(a *probe.Attempt) (what string, odd bool) {
 	case domain == ".":
 		return "the root", true
 	case !domainFits(domain):
-		return "no domain: it has an empty label, or one that is too long", true
+		return "no valid domain (a label is empty or too long)", true
 	case !meant && v.run.Settings.Raw != "" && len(v.written().search) > 0 && strings.Contains(v.run.Settings.Raw, domain) && behindComment(v.run.Settings.Raw, domain):
 		return comment, true
 	}
@@ -186,11 +186,13 @@ func behindComment(raw, word string) bool {
 }
 
 // isRoot says whether a asks for the host itself, which is what a root element is for.
-func isRoot(a *probe.Attempt, r *probe.Resolution) bool { return isHost(a, r) && a.Outcome != probe.Unsent && !strings.HasSuffix(a.Name, "..") }
+func isRoot(a *probe.Attempt, r *probe.Resolution) bool {
+	return isHost(a, r) && a.Outcome != probe.Unsent && !strings.HasSuffix(a.Name, "..")
+}
 
 func (v *view) endedAt(r *probe.Resolution, a *probe.Attempt, what string) probe.Finding {
 	domain := clean(v.run.Settings.Search[a.SearchIndex])
-	f := v.invalid(r, fmt.Sprintf("The element %q of the search list is %s: %s ends the lookup of %s there, after %s.", domain, what, v.libc(), clean(r.Host), took(r.Duration)))
+	f := v.invalid(r, fmt.Sprintf("The element %q of the search list is %s, and %s ends the lookup of %s there, after %s.", domain, what, v.libc(), clean(r.Host), took(r.Duration)))
 	f.Explain = fmt.Sprintf("It is number %d of %d, and what comes after it is never asked, %s itself among it.", a.SearchIndex+1, len(v.run.Settings.Search), clean(r.Host))
 	if domain == "." {
 		f.Explain += " glibc, Go, newer c-ares and musl from 1.2.4 on take a lone dot; musl up to 1.2.3 sends a malformed query for it, and c-ares 1.18 refuses the whole lookup."
@@ -209,10 +211,11 @@ func (v *view) endedAt(r *probe.Resolution, a *probe.Attempt, what string) probe
 		Text: fmt.Sprintf("Set dnsPolicy to None and write the list out without %q: nameserver %s, search %s, ndots %d.", domain,
 			listOr(v.run.Settings.Nameservers, "of the cluster"), strings.Join(v.goodDomains(), " "), v.run.Settings.Ndots),
 	}}, f.Remedies...)
-	f.Remedies = append(f.Remedies, probe.Remedy{
-		Text:   fmt.Sprintf("At the source: take %q out of the node's file. For a lone dot a kubelet from 1.25.1 on does it.", domain),
-		Caveat: "Pods get it when they are created anew.",
-	})
+	source := fmt.Sprintf("At the source: take %q out of the node's file, or out of dnsConfig where it comes from there.", domain)
+	if domain == "." {
+		source = "At the source: update the kubelet to 1.25.1 or later, which leaves the dot out, or strip it from the node's file."
+	}
+	f.Remedies = append(f.Remedies, probe.Remedy{Text: source, Caveat: "Pods get it when they are created anew."})
 	return f
 }
 
@@ -236,7 +239,7 @@ func (v *view) goodDomains() []string {
 }
 
 func (v *view) askedComment(r *probe.Resolution, a *probe.Attempt) probe.Finding {
-	f := v.invalid(r, fmt.Sprintf("%s takes the comment behind the search list for search domains and asks for %s.", v.libc(), clean(a.Name)))
+	f := v.invalid(r, fmt.Sprintf("%s takes the comment behind the search list for search domains and asks for %s.", v.libc(), bare(a.Name)))
 	f.Severity = severity(r)
 	f.Explain = "resolv.conf has comments only on lines of their own, with # or ; as the first character. Behind a value every word counts."
 	f.Evidence = append([]probe.Evidence{v.see(r, a)}, v.warningsOn("search", "domain")...)

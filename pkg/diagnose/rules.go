@@ -37,7 +37,13 @@ var settingsRules = []rule{
 }
 
 // walkRules judge what happens on the way through the search list.
-var walkRules = []rule{timeoutInSearch, servFailInSearch, refusedInSearch, wildcardSearch, ndotsTooLow, searchWalk}
+var walkRules = []rule{
+	timeoutInSearch, servFailInSearch, refusedInSearch, nodataInSearch, nxdomainHijack, wildcardSearch, namespaceShadow, autopathMismatch,
+	windowsNames, ndotsTooLow, searchWalk,
+}
 
 // nameRules judge the name itself.
-var nameRules = []rule{noSuchName, aaaaNXDomain, hostsFile, healthy}
+var nameRules = []rule{
+	lameNodata, multiNameserver, notReadyEndpoints, externalName, negativeCache, clientLibrary, clientQueue, toolArtifact, noSuchName, aaaaNXDomain, familyMismatch,
+	hostsFile, healthy,
+}

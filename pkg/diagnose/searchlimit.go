@@ -19,7 +19,7 @@ const (
 	// oldGlibcDomains and oldGlibcBytes are the limits of glibc before 2.26 (resolv/resolv.h, MAXDNSRCH and the buffer behind it).
 	oldGlibcDomains, oldGlibcBytes = 6, 256
 	// mostUnread bounds how many search domains are tried that the libc does not search.
-	mostUnread = 3
+	mostUnread = 4
 )
 
 // searchLimit: the libc does not search all that the search line has, since the line is too long or has too many domains for
@@ -238,11 +238,21 @@ func (v *view) follows() (probe.Libc, string) {
 	return v.run.Resolver.Libc, v.run.Resolver.Version
 }
 
+// libcName is how people write the name of a libc.
+func libcName(libc probe.Libc) string {
+	switch libc {
+	case "":
+		return "the libc"
+	case probe.CAres:
+		return "c-ares"
+	case probe.Go:
+		return "Go"
+	}
+	return clean(string(libc))
+}
+
 // libc names the libc of the run in a sentence.
 func (v *view) libc() string {
 	libc, version := v.follows()
-	if libc == "" {
-		return "the libc"
-	}
-	return clean(strings.TrimSpace(string(libc) + " " + version))
+	return strings.TrimSpace(libcName(libc) + " " + clean(version))
 }

@@ -129,11 +129,15 @@ func (v *view) walkRemedies(r *probe.Resolution) []probe.Remedy {
 	if ndots, ok := v.ndotsRemedy(r); ok {
 		remedies = append(remedies, ndots)
 	}
-	remedies = append(remedies,
-		probe.Remedy{
+	if own := v.runtimeRemedies(); len(own) > 0 {
+		remedies = append(remedies, own...)
+	} else {
+		remedies = append(remedies, probe.Remedy{
 			Text:   "Let the application keep its connections open (keep-alive, a pool): fewer connections are fewer lookups.",
 			Caveat: "Each new connection still walks.",
-		},
+		})
+	}
+	remedies = append(remedies,
 		probe.Remedy{
 			Text:   "Run NodeLocal DNSCache: what the walk asks again and again is then answered on the node.",
 			Caveat: "A change of the whole cluster, and the number of queries stays the same.",

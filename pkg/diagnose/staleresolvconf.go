@@ -126,4 +126,6 @@ func (v *view) stale(r *probe.Resolution) probe.Finding {
 }
 
 // restarts says whether kubectl can restart objects of a kind.
-func restarts(kind string) bool { return kind == "Deployment" || kind == "StatefulSet" || kind == "DaemonSet" }
+func restarts(kind string) bool {
+	return kind == "Deployment" || kind == "StatefulSet" || kind == "DaemonSet"
+}

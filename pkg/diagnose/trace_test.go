@@ -29,6 +29,9 @@ type message struct {
 	tcp       bool
 	// tc says that the reply is cut.
 	tc bool
+	// flags are those of the reply, besides TC; alias is what its first record, a CNAME of the name that was asked, points to.
+	flags []string
+	alias string
 }
 
 func nx(after time.Duration) message {
@@ -130,7 +133,7 @@ func (t trace) events() []probe.Event {
 		}
 		add(clock, probe.Event{Kind: probe.KindAttempt, Attempt: &probe.Try{N: n, Name: try.name, Origin: origin, SearchIndex: try.search}})
 		end := clock
-		end = max(end, tell(add, clock, n, probe.TypeA, try.a), tell(add, clock, n, probe.TypeAAAA, try.aaaa))
+		end = max(end, tell(add, clock, n, try.name, probe.TypeA, try.a), tell(add, clock, n, try.name, probe.TypeAAAA, try.aaaa))
 		clock = end
 		add(clock, probe.Event{Kind: probe.KindAttemptEnded, AttemptEnded: &probe.AttemptEnded{N: n, Outcome: try.outcome}})
 	}
@@ -160,7 +163,7 @@ func (t trace) begin(variant string) *probe.Begin {
 }
 
 // tell tells the messages of a query and returns when the last one came to its end.
-func tell(add func(time.Duration, probe.Event), clock time.Duration, n int, kind probe.QueryType, messages []message) time.Duration {
+func tell(add func(time.Duration, probe.Event), clock time.Duration, n int, name string, kind probe.QueryType, messages []message) time.Duration {
 	ref := probe.Ref{Attempt: n, Type: kind}
 	id := uint16(n * 2)
 	if kind == probe.TypeAAAA {
@@ -184,8 +187,12 @@ func tell(add func(time.Duration, probe.Event), clock time.Duration, n int, kind
 			continue
 		}
 		reply := &probe.Received{Ref: ref, Server: m.server, Transport: transport, Socket: socket, ID: id, Rcode: m.reply, Use: probe.UseAccepted}
+		reply.Flags = m.flags
 		if m.tc {
-			reply.Flags = []string{"TC"}
+			reply.Flags = append([]string{"TC"}, m.flags...)
+		}
+		if m.alias != "" {
+			reply.Answers = append(reply.Answers, probe.Answer{Name: name, Type: "CNAME", TTL: 60, Data: m.alias})
 		}
 		for _, a := range m.addresses {
 			reply.Answers = append(reply.Answers, probe.Answer{Name: "x.", Type: string(kind), TTL: 60, Data: a})

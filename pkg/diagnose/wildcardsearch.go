@@ -16,6 +16,10 @@ var wildcardSearch = rule{class: "wildcard-search", judge: func(v *view) []probe
 	var findings []probe.Finding
 	for _, r := range v.now {
 		domain := ForeignDomain(*r, v.zone)
+		if slices.Contains(v.explained[r.Host], "nxdomain-hijack") {
+			// Every name that does not exist has this address: the domain has no wildcard of its own.
+			continue
+		}
 		if test := v.wildcardTest(domain); test != nil && test.Outcome == probe.OK && shareAddress(r, test) {
 			findings = append(findings, v.wildcardFinding(r, test, domain))
 		}
@@ -34,6 +38,13 @@ var wildcardSearch = rule{class: "wildcard-search", judge: func(v *view) []probe
 			FollowUp{Ask: probe.Ask{Host: r.Host, Variant: itself, Purpose: probe.PurposeTest}})
 	}
 	return asks
+}, page: page{
+	needs: "An answer from a search domain outside of the cluster, and the same address for a random name in that domain. Where " +
+		"the host itself exists, its own address is shown beside it.",
+	remedies: "For all pods of the node: take the domain out of the node's resolv.conf, or drop the wildcard. For one workload: " +
+		"dnsPolicy None with the cluster's nameserver and search domains written out.",
+	wrong: "ndots:2 for a host with one dot: it is still searched. Taking the answer for a success because it is NOERROR: the " +
+		"address is that of somebody else.",
 }}
 
 func (v *view) wildcardFinding(r, test *probe.Resolution, domain string) probe.Finding {
