@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -165,18 +166,16 @@ func (d dnsSeen) serviceFact() probe.Fact {
 
 func serviceFact(s *corev1.Service) probe.Fact {
 	source := fmt.Sprintf("spec.clusterIPs of service %s/%s", s.Namespace, s.Name)
-	ips := slices.DeleteFunc(clusterIPs(s), func(ip string) bool { return ip == "" || ip == corev1.ClusterIPNone })
+	var ips []string
+	for _, text := range append([]string{s.Spec.ClusterIP}, s.Spec.ClusterIPs...) {
+		if addr, err := netip.ParseAddr(text); err == nil && !slices.Contains(ips, addr.String()) {
+			ips = append(ips, addr.String())
+		}
+	}
 	if len(ips) == 0 {
 		return probe.Fact{Unknown: "it has no address of its own", Source: source}
 	}
-	return probe.Fact{Value: fact.NamesText(ips), Source: source}
-}
-
-func clusterIPs(s *corev1.Service) []string {
-	if len(s.Spec.ClusterIPs) > 0 {
-		return slices.Clone(s.Spec.ClusterIPs)
-	}
-	return []string{s.Spec.ClusterIP}
+	return probe.Fact{Value: strings.Join(ips, " "), Source: source}
 }
 
 // endpointFacts adds which servers are behind the Service, and since when.
