@@ -50,7 +50,7 @@ func (v *view) holes() []hole {
 			continue
 		}
 		found := false
-		for _, m := range transmissionsOf(v.asTheyAre()...) {
+		for _, m := range v.sent() {
 			if m.q.Type == probe.TypeA && canonical(m.a.Name) == canonical(s.first.a.Name) && addressOf(m.t.Server) == s.server {
 				if m.lost() {
 					found = false

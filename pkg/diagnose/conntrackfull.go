@@ -16,7 +16,7 @@ var conntrackFull = rule{class: "conntrack-full", judge: func(v *view) []probe.F
 	if !known || !table.Full() {
 		return nil
 	}
-	sent := transmissionsOf(v.asTheyAre()...)
+	sent := v.sent()
 	lost := only(sent, transmission.lost)
 	flows := map[socket]bool{}
 	for _, m := range lost {
@@ -25,10 +25,13 @@ var conntrackFull = rule{class: "conntrack-full", judge: func(v *view) []probe.F
 	if len(flows) < samples && len(lost) < len(sent) || len(lost) == 0 {
 		return nil
 	}
-	m := lost[0]
+	m, entries := lost[0], ""
+	if table.Most > 0 {
+		entries = " (" + table.String() + " entries)"
+	}
 	return []probe.Finding{{
 		Severity: severity(m.r),
-		Title: fmt.Sprintf("the conntrack table of the node is full (%s), so new flows are dropped: %d of %s lost here.", clean(table.String()), len(lost),
+		Title: fmt.Sprintf("the conntrack table of the node is full%s, so new flows are dropped: %d of %s lost here.", entries, len(lost),
 			count(len(sent), "message", "messages")),
 		Explain: "Each lookup begins a new flow, and netfilter drops what it has no room to remember. Connections that stand already go on, which makes this look " +
 			"like a fault of DNS.",

@@ -16,13 +16,13 @@ import (
 // Which server a flow goes to is settled by its first message and kept: A and AAAA of one socket share a fate, and so does every
 // retransmission from it. A race between the halves of a pair loses one of them and never both.
 var deadBackend = rule{class: "dead-backend", judge: func(v *view) []probe.Finding {
-	for _, server := range askedAt(transmissionsOf(v.asTheyAre()...)) {
+	for _, server := range askedAt(v.sent()) {
 		f := v.flowsOf(server)
 		if len(f.lost) < samples || len(f.fine) < samples || len(f.mixed)*10 > len(f.lost) || !f.interleaved() {
 			continue
 		}
 		direct := v.directly()
-		steady := number(f.firstOf(f.lost), func(m transmission) bool { return f.messages[m.flow()] > 1 }) >= samples
+		steady := number(f.lost, f.severalFrom) >= samples
 		switch {
 		case direct.silent == nil && direct.lost == 0 && (steady || direct.proves(f.share())):
 		case direct.silent != nil && !v.overlayExplains():
@@ -34,12 +34,12 @@ var deadBackend = rule{class: "dead-backend", judge: func(v *view) []probe.Findi
 	return nil
 }, asks: func(v *view) []FollowUp {
 	var asks []FollowUp
-	for _, server := range askedAt(transmissionsOf(v.asTheyAre()...)) {
+	for _, server := range askedAt(v.sent()) {
 		f := v.flowsOf(server)
 		if len(f.lost) == 0 || len(f.fine) == 0 && !v.isService(server) {
 			continue
 		}
-		name := f.firstOf(f.lost)[0]
+		name := f.lost[0]
 		if len(f.lost) < samples || len(f.fine) < samples {
 			times := flowSamples
 			if len(f.fine) > 0 && len(f.lost) > 1 {
@@ -66,49 +66,49 @@ var deadBackend = rule{class: "dead-backend", judge: func(v *view) []probe.Findi
 // flowSamples is how often a server is asked from another source port to see whether the flow decides.
 const flowSamples = 4
 
-// flows are the source ports that sent to a server, by their fate: everything lost, nothing lost, some lost.
+// flows are the first messages of the source ports that sent to a server, in order of time, by the fate of all that came from there:
+// everything lost, nothing lost, some lost.
 type flows struct {
-	lost, fine, mixed []socket
-	// messages counts what each sent.
+	lost, fine, mixed []transmission
+	// messages counts what each source port sent.
 	messages map[socket]int
-	// sent are the messages themselves, in order of time.
-	sent []transmission
-	// names are the questions that were answered at least once, and so cannot be at fault.
-	names map[string]bool
 }
+
+// severalFrom says whether more than one message came from the source port of m.
+func (f flows) severalFrom(m transmission) bool { return f.messages[m.flow()] > 1 }
 
 // flowsOf tells the flows to a server apart. A question that the server never answered is no matter of flows: it is left out.
 func (v *view) flowsOf(server netip.Addr) flows {
-	f := flows{messages: map[socket]int{}, names: map[string]bool{}}
+	f := flows{messages: map[socket]int{}}
 	all := only(transmissionsOf(append(v.asTheyAre(), v.direct...)...), to(server, probe.UDP))
+	answered := map[string]bool{}
 	for _, m := range all {
 		if m.replied() {
-			f.names[m.question()] = true
+			answered[m.question()] = true
 		}
 	}
 	lost := map[socket]int{}
-	var order []socket
+	var first []transmission
 	for _, m := range inOrder(all) {
-		if !f.names[m.question()] || m.refused() {
+		if !answered[m.question()] || m.refused() {
 			continue
 		}
 		if f.messages[m.flow()] == 0 {
-			order = append(order, m.flow())
+			first = append(first, m)
 		}
-		f.sent = append(f.sent, m)
 		f.messages[m.flow()]++
 		if m.lost() {
 			lost[m.flow()]++
 		}
 	}
-	for _, s := range order {
-		switch lost[s] {
+	for _, m := range first {
+		switch lost[m.flow()] {
 		case 0:
-			f.fine = append(f.fine, s)
-		case f.messages[s]:
-			f.lost = append(f.lost, s)
+			f.fine = append(f.fine, m)
+		case f.messages[m.flow()]:
+			f.lost = append(f.lost, m)
 		default:
-			f.mixed = append(f.mixed, s)
+			f.mixed = append(f.mixed, m)
 		}
 	}
 	return f
@@ -117,25 +117,13 @@ func (v *view) flowsOf(server netip.Addr) flows {
 // question is what a message asks: name and type.
 func (m transmission) question() string { return canonical(m.a.Name) + " " + string(m.q.Type) }
 
-// firstOf returns the first message of each of the sockets.
-func (f flows) firstOf(list []socket) []transmission {
-	seen := map[socket]bool{}
-	return only(f.sent, func(m transmission) bool {
-		s := m.flow()
-		first := slices.Contains(list, s) && !seen[s]
-		seen[s] = seen[s] || first
-		return first
-	})
-}
-
 // interleaved says whether a flow that lost nothing began between two that lost everything.
 func (f flows) interleaved() bool {
-	bad := f.firstOf(f.lost)
-	if len(bad) < 2 {
+	if len(f.lost) < 2 {
 		return false
 	}
-	first, last := bad[0].at(), bad[len(bad)-1].at()
-	return slices.ContainsFunc(f.firstOf(f.fine), func(m transmission) bool { return m.at().After(first) && m.at().Before(last) })
+	first, last := f.lost[0].at(), f.lost[len(f.lost)-1].at()
+	return slices.ContainsFunc(f.fine, func(m transmission) bool { return m.at().After(first) && m.at().Before(last) })
 }
 
 // share is the share of the flows that lost everything.
@@ -189,7 +177,7 @@ func (v *view) directly() directResult {
 }
 
 func (v *view) backendFinding(server netip.Addr, f flows, direct directResult) probe.Finding {
-	bad, good := f.firstOf(f.lost)[0], f.firstOf(f.fine)[0]
+	bad, good := f.lost[0], f.fine[0]
 	out := probe.Finding{
 		Severity: severity(bad.r),
 		Title: fmt.Sprintf("%d of %d source ports lost everything that they sent to %s, the others nothing: some flows go to a server that does not answer.",
@@ -216,7 +204,7 @@ func (v *view) backendFinding(server netip.Addr, f flows, direct directResult) p
 
 func (v *view) backendText(f flows, direct directResult) string {
 	text := "All messages of one source port share a fate, both halves of a pair and each retransmission, so this is no race between halves. "
-	if len(f.firstOf(f.lost)) > 0 && number(f.firstOf(f.lost), func(m transmission) bool { return f.messages[m.flow()] > 1 }) == 0 {
+	if number(f.lost, f.severalFrom) == 0 {
 		text = "Each message has a source port of its own here, so each half of a pair is lost on its own, and retransmissions reach another server. "
 	}
 	switch {

@@ -39,7 +39,7 @@ var deadNameserver = rule{class: "dead-nameserver", judge: func(v *view) []probe
 	// One sample cannot tell an accident from a fault. A silent server is asked from other source ports; for a silent search domain
 	// there is nothing but to repeat. Other losses stay as they are: repeating them would take their time and prove nothing.
 	var asks []FollowUp
-	sent := transmissionsOf(v.asTheyAre()...)
+	sent := v.sent()
 	for _, s := range askedAt(sent) {
 		here := only(sent, to(s, probe.UDP))
 		if lost := number(here, transmission.lost); lost > 0 && lost == len(here) && lost < len(sent) && s.IsValid() {

@@ -77,7 +77,7 @@ func (m transmission) understood() bool {
 // ednsSuspects returns the first such name of each server that answered nothing well.
 func (v *view) ednsSuspects() []ednsSuspect {
 	var out []ednsSuspect
-	sent := transmissionsOf(v.asTheyAre()...)
+	sent := v.sent()
 	for _, server := range askedAt(sent) {
 		here := only(sent, to(server, probe.UDP))
 		if len(here) == 0 || !v.sendsEDNS(here[0].r) || number(here, transmission.understood) > 0 || number(here, transmission.refused) > 0 {

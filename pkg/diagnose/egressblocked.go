@@ -63,7 +63,7 @@ var egressBlocked = rule{class: "egress-blocked", judge: func(v *view) []probe.F
 
 // totalSilence returns all messages of the hosts, and the servers they went to, when not one of them came back in any form.
 func (v *view) totalSilence() (sent []transmission, servers []netip.Addr) {
-	sent = transmissionsOf(v.asTheyAre()...)
+	sent = v.sent()
 	if len(sent) == 0 || number(sent, transmission.lost) < len(sent) {
 		return nil, nil
 	}

@@ -66,7 +66,7 @@ func TestEgressBlockedIsNotClaimedWhere(t *testing.T) {
 // tcpOnly lets TCP pass and nothing over UDP.
 func tcpOnly() modelled {
 	m := deniedEgress()
-	m.servers, m.rules = clusterServers, []string{"* * * udp: drop", "kubernetes.default.svc.cluster.local A * *: a:10.96.0.1"}
+	m.servers, m.rules = clusterServers(), []string{"* * * udp: drop", "kubernetes.default.svc.cluster.local A * *: a:10.96.0.1"}
 	m.facts["networkPolicies"] = "web: tcp/any to any"
 	return m
 }

@@ -18,7 +18,7 @@ var halfPairLoss = rule{class: "half-pair-loss", judge: func(v *view) []probe.Fi
 	if v.found[deadBackend.class] || v.found[overlayUDP.class] || v.found[conntrackFull.class] {
 		return nil
 	}
-	for _, server := range askedAt(transmissionsOf(v.asTheyAre()...)) {
+	for _, server := range askedAt(v.sent()) {
 		if v.isNodeCache(server) {
 			continue // What goes to the cache on the node is not tracked, so nothing can race for an entry.
 		}
@@ -52,7 +52,7 @@ type halfLosses struct {
 }
 
 func (v *view) halves(server netip.Addr) halfLosses {
-	sent := only(transmissionsOf(v.asTheyAre()...), to(server, probe.UDP))
+	sent := only(v.sent(), to(server, probe.UDP))
 	answeredOnce := map[string]bool{}
 	for _, m := range sent {
 		if m.replied() {
@@ -83,8 +83,8 @@ func (v *view) halfFinding(server netip.Addr, h halfLosses) probe.Finding {
 		Severity: severity(lost.r),
 		Title: fmt.Sprintf("%d of %s to %s lost one half, and the other half of the same pair was answered in %s (p50): a race between the halves fits.",
 			len(h.lost), count(h.pairs, "pair", "pairs"), server, took(median(times))),
-		Explain: "A and AAAA leave one source port at the same moment and want the same new entry in netfilter's connection table; the one that comes second " +
-			"is dropped. Both halves of a pair were never lost together, so no server is dead, and other lookups get the lost type at once. " + v.waitText(lost, again) + v.ignoredText(lost.r),
+		Explain: "A and AAAA leave one source port at the same moment. Where both want the same new entry in netfilter's connection table, one of them can be " +
+			"dropped. Both halves of a pair were never lost together, so no server is dead, and other lookups get the lost type at once. " + v.waitText(lost, again) + v.ignoredText(lost.r),
 		Evidence: []probe.Evidence{lost.evidence(fmt.Sprintf("%s: %s lost, %s answered after %s from the same socket", clean(lost.a.Name), lost.q.Type, other.q.Type,
 			took(other.rtt())))},
 		Remedies: v.halfRemedies(lost.r),

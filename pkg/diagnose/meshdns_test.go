@@ -7,7 +7,7 @@ import (
 // meshed is O20: a sidecar answers for every address, and has no AAAA records.
 func meshed() modelled {
 	return modelled{
-		hosts: []string{"user-api.accounts.svc.cluster.local."}, conf: clusterConf, servers: append([]string{"192.0.2.53"}, clusterServers...),
+		hosts: []string{"user-api.accounts.svc.cluster.local."}, conf: clusterConf, servers: append([]string{"192.0.2.53"}, clusterServers()...),
 		rules: []string{"user-api.accounts.svc.cluster.local A * *: a:10.79.8.104"},
 		facts: clusterFacts("mesh", "istio-proxy capture=true"),
 	}
@@ -33,10 +33,10 @@ func TestMeshDNS(t *testing.T) {
 func TestMeshDNSIsNotClaimedWhere(t *testing.T) {
 	// The server itself denies AAAA: nothing is intercepted.
 	direct := meshed()
-	direct.servers = clusterServers
+	direct.servers = clusterServers()
 	direct.expect(t, verdict{first: "aaaa-nxdomain", never: []string{"mesh-dns"}})
 	silent := meshed()
-	silent.servers = append([]string{"192.0.2.53 silent"}, clusterServers...)
+	silent.servers = append([]string{"192.0.2.53 silent"}, clusterServers()...)
 	silent.expect(t, verdict{first: "aaaa-nxdomain", never: []string{"mesh-dns"}})
 	// A mesh that answers well is what somebody wanted.
 	fine := meshed().with("user-api.accounts.svc.cluster.local AAAA * *: nodata")

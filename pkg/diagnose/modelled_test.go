@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/netip"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -25,7 +26,8 @@ type modelled struct {
 	count int
 	// servers are addresses, with "silent" or "silentTCP" or "noTCP" after them.
 	servers []string
-	// rules are "NAME TYPE SERVER TRANSPORT: ACTION ACTION", with * for what does not matter; "#1,4" after the transport is Nth.
+	// rules are "NAME TYPE SERVER TRANSPORT: ACTION ACTION", with * for what does not matter. After the transport "#1,4" is Nth, "~40"
+	// Cycle, ">100" Over, and "even" or "odd" Port.
 	rules []string
 	facts map[string]string
 	node  string
@@ -53,7 +55,7 @@ func clusterFacts(more ...string) map[string]string {
 }
 
 // clusterServers are the addresses of clusterFacts.
-var clusterServers = []string{"10.96.0.10", "10.244.0.5", "10.244.1.5"}
+func clusterServers() []string { return []string{"10.96.0.10", "10.244.0.5", "10.244.1.5"} }
 
 // controlRule lets the cluster's DNS know the name that every cluster has.
 const controlRule = "kubernetes.default.svc.cluster.local A * *: a:10.96.0.1"
@@ -92,13 +94,24 @@ func parseRule(t *testing.T, text string) simnet.Rule {
 	if words[3] != "*" {
 		r.Transport = probe.Transport(words[3])
 	}
-	if len(words) > 4 {
-		for _, n := range strings.Split(strings.TrimPrefix(words[4], "#"), ",") {
-			var nth int
-			if _, err := fmt.Sscan(n, &nth); err != nil {
+	for _, word := range words[4:] {
+		if word == simnet.PortEven || word == simnet.PortOdd {
+			r.Port = word
+			continue
+		}
+		for _, text := range strings.Split(word[1:], ",") {
+			n, err := strconv.Atoi(text)
+			if err != nil {
 				t.Fatal(err)
 			}
-			r.Nth = append(r.Nth, nth)
+			switch word[0] {
+			case '#':
+				r.Nth = append(r.Nth, n)
+			case '~':
+				r.Cycle = n
+			case '>':
+				r.Over = n
+			}
 		}
 	}
 	var err error
@@ -121,7 +134,6 @@ func (m modelled) run(t *testing.T) (in Input, asked int) {
 	nsswitch := "hosts: files dns\n"
 	system := resolver.System{ResolvConf: m.conf, NSSwitch: &nsswitch, Hostname: "pod"}
 	w, state := m.world(t), simnet.NewState(1)
-	now := time.Unix(1_700_000_000, 0)
 	e := engine.Engine{
 		System:   func(context.Context) (resolver.System, error) { return system, nil },
 		Resolver: probe.Resolver{Libc: m.libc, Version: m.version},
@@ -149,9 +161,6 @@ func (m modelled) run(t *testing.T) (in Input, asked int) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Resolutions of a run follow each other.
-		r.StartedAt = now
-		now = now.Add(r.Duration.Duration() + time.Millisecond)
 		in.Run.Resolutions = append(in.Run.Resolutions, r)
 		return r
 	}

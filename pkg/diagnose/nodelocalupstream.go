@@ -14,7 +14,7 @@ import (
 // of 2 s, which is how long CoreDNS waits for an upstream before it tries again (coredns plugin forward), or with SERVFAIL after its
 // 5 s.
 var nodeLocalUpstream = rule{class: "nodelocal-upstream", judge: func(v *view) []probe.Finding {
-	for _, server := range askedAt(transmissionsOf(v.asTheyAre()...)) {
+	for _, server := range askedAt(v.sent()) {
 		l := v.lateAtCache(server)
 		if l.resolutions < 2 || l.odd || l.insideFailed > 0 || len(l.inside) < minInsideCache {
 			continue
@@ -43,7 +43,7 @@ var nodeLocalUpstream = rule{class: "nodelocal-upstream", judge: func(v *view) [
 	return nil
 }, asks: func(v *view) []FollowUp {
 	var asks []FollowUp
-	for _, server := range askedAt(transmissionsOf(v.asTheyAre()...)) {
+	for _, server := range askedAt(v.sent()) {
 		l := v.lateAtCache(server)
 		if len(l.late) == 0 || l.odd || l.insideFailed > 0 {
 			continue

@@ -16,7 +16,7 @@ var noEndpoints = rule{class: "no-endpoints", judge: func(v *view) []probe.Findi
 	if ready, _ := v.readyEndpoints(); !known || len(ready) > 0 {
 		return nil
 	}
-	sent := only(transmissionsOf(v.asTheyAre()...), func(m transmission) bool { return v.isService(addressOf(m.t.Server)) })
+	sent := only(v.sent(), func(m transmission) bool { return v.isService(addressOf(m.t.Server)) })
 	for _, server := range askedAt(sent) {
 		here := only(sent, to(server, probe.UDP))
 		direct := v.heard(over(server, probe.UDP), "")
@@ -44,7 +44,7 @@ var noEndpoints = rule{class: "no-endpoints", judge: func(v *view) []probe.Findi
 		return nil
 	}
 	var asks []FollowUp
-	sent := transmissionsOf(v.asTheyAre()...)
+	sent := v.sent()
 	for _, server := range askedAt(sent) {
 		here := only(sent, to(server, probe.UDP))
 		if v.isService(server) && number(here, transmission.lost) == len(here) {

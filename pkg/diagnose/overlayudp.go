@@ -13,7 +13,7 @@ import (
 // With one DNS pod elsewhere, that pod itself could be at fault, unless it answers over TCP; with two on other nodes, the nodes are
 // what they have in common.
 var overlayUDP = rule{class: "overlay-udp", judge: func(v *view) []probe.Finding {
-	sent := transmissionsOf(v.asTheyAre()...)
+	sent := v.sent()
 	o := v.overlay()
 	if !v.overlayExplains() || number(sent, transmission.lost) == 0 {
 		return nil
@@ -50,7 +50,7 @@ var overlayUDP = rule{class: "overlay-udp", judge: func(v *view) []probe.Finding
 	}
 	return []probe.Finding{f}
 }, asks: func(v *view) []FollowUp {
-	if number(transmissionsOf(v.asTheyAre()...), transmission.lost) == 0 || !v.isServiceAsked() {
+	if number(v.sent(), transmission.lost) == 0 || !v.isServiceAsked() {
 		return nil
 	}
 	var asks []FollowUp
@@ -138,7 +138,7 @@ func (v *view) differentNodes(list []fact.Endpoint) bool {
 
 // isServiceAsked says whether the hosts were asked at the cluster's DNS Service.
 func (v *view) isServiceAsked() bool {
-	for _, s := range askedAt(transmissionsOf(v.asTheyAre()...)) {
+	for _, s := range askedAt(v.sent()) {
 		if v.isService(s) {
 			return true
 		}

@@ -18,7 +18,7 @@ var rolloutWindow = rule{class: "rollout-window", judge: func(v *view) []probe.F
 	if !known || age > rolloutAge || v.found[noEndpoints.class] || v.found[deadBackend.class] {
 		return nil
 	}
-	for _, server := range askedAt(transmissionsOf(v.asTheyAre()...)) {
+	for _, server := range askedAt(v.sent()) {
 		if !v.isService(server) {
 			continue
 		}
@@ -51,7 +51,7 @@ var rolloutWindow = rule{class: "rollout-window", judge: func(v *view) []probe.F
 	if !known || age > rolloutAge {
 		return nil
 	}
-	for _, server := range askedAt(transmissionsOf(v.asTheyAre()...)) {
+	for _, server := range askedAt(v.sent()) {
 		if v.isService(server) && len(v.window(server).bad) >= 2 {
 			return []FollowUp{ask(over(server, probe.UDP), v.control(), probe.TypeA).again(fineAfterRollout)}
 		}

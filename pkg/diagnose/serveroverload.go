@@ -73,7 +73,7 @@ func (v *view) lateInside() []transmission {
 	if v.zone == "" {
 		return nil
 	}
-	sent := only(transmissionsOf(v.asTheyAre()...), func(m transmission) bool {
+	sent := only(v.sent(), func(m transmission) bool {
 		return m.t.Transport == probe.UDP && v.isService(addressOf(m.t.Server)) && !v.leaves(m.a.Name)
 	})
 	if number(sent, transmission.replied) == 0 {

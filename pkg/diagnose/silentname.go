@@ -17,7 +17,7 @@ type silentName struct {
 
 // silentNames returns them, in the order of the trace. Where a server answers nothing at all, the name has no part in it.
 func (v *view) silentNames() []silentName {
-	sent := only(transmissionsOf(v.asTheyAre()...), func(m transmission) bool { return m.t.Transport == probe.UDP })
+	sent := only(v.sent(), func(m transmission) bool { return m.t.Transport == probe.UDP })
 	index := map[string]int{}
 	answered, alive := map[string]bool{}, map[netip.Addr]bool{}
 	var out []silentName

@@ -93,6 +93,14 @@ func addressOf(server string) netip.Addr {
 	return a.Unmap()
 }
 
+// sent are the messages of the hosts' resolutions under the settings as they are. Callers do not change the list.
+func (v *view) sent() []transmission {
+	if v.messages == nil {
+		v.messages = transmissionsOf(v.asTheyAre()...)
+	}
+	return v.messages
+}
+
 // asTheyAre returns all resolutions of the hosts under the settings as they are, in the order in which they were made.
 func (v *view) asTheyAre() []*probe.Resolution {
 	hosts := map[string]bool{}

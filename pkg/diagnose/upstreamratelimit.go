@@ -18,7 +18,7 @@ var upstreamRateLimit = rule{class: "upstream-rate-limit", judge: func(v *view) 
 	if v.zone == "" {
 		return nil
 	}
-	sent := inOrder(only(transmissionsOf(v.asTheyAre()...), func(m transmission) bool { return m.t.Transport == probe.UDP }))
+	sent := inOrder(only(v.sent(), func(m transmission) bool { return m.t.Transport == probe.UDP }))
 	outside := only(sent, func(m transmission) bool { return v.leaves(m.a.Name) })
 	inside := only(sent, func(m transmission) bool { return !v.leaves(m.a.Name) })
 	bad := only(outside, transmission.failed)
