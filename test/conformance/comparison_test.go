@@ -74,6 +74,9 @@ func (c comparison) run(t *testing.T, b *Bench, fixed []*ran, random drawn) comp
 // print prints the line by which a library's comparison is known. what says what of the library, excluded why fixed cases were left out.
 func (n compared) print(what string, excluded map[string]int) {
 	left := n.random.excluded
+	if n.fixed == 0 {
+		excluded = nil
+	}
 	for reason, count := range excluded {
 		left[reason] += count
 	}
