@@ -84,6 +84,8 @@ type Caller struct {
 	AddrConfig, CanonName bool
 	// OnlyIPv4Without leaves IPv6 out where the pod has no IPv6 address at all, on no interface.
 	OnlyIPv4Without bool
+	// SmallLetters: the host is asked for in small letters, whatever case it is given in.
+	SmallLetters bool
 	// Steps are the calls, in order. A caller of both families that is asked for one type only makes one call for that type.
 	Steps []Step
 	// Search tells whether the search list counts.

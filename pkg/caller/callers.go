@@ -23,6 +23,12 @@ const (
 	nginxSrc = "nginx src/core/ngx_inet.c, ngx_inet_resolve_host"
 )
 
+// What both ways of Node do with a host.
+const (
+	nodeLetters  = "the host is asked for in small letters, one outside of ASCII in punycode"
+	nodePunycode = "Node turns such a host into punycode, which is not followed: give the host in punycode (xn--...)"
+)
+
 var callers = []Caller{
 	{
 		Word: "jvm", What: "InetAddress of the JVM", CanonName: true, OnlyIPv4Without: true, Steps: both, Search: true,
@@ -35,21 +41,25 @@ var callers = []Caller{
 		Missing: []string{"the cache of the JVM: every run is a first lookup"},
 	},
 	{
-		Word: "node", What: "dns.lookup of Node", Steps: both, Search: true,
+		Word: "node", What: "dns.lookup of Node", SmallLetters: true, Steps: both, Search: true,
 		Statements: []Statement{
 			{Observed, "getaddrinfo of the libc for both families, without AI_ADDRCONFIG; net and http add it (--addrconfig)", node20},
 			{Observed, "2 lookups at a time, the others wait; no cache", node20},
+			{Observed, nodeLetters, node20},
 		},
-		Missing: []string{"the wait for one of two lookups at a time: every run has a place at once"},
+		RefuseNonASCII: nodePunycode,
+		Missing:        []string{"the wait for one of two lookups at a time: every run has a place at once"},
 	},
 	{
-		Word: "node-resolve", What: "dns.resolve4 of Node (--type AAAA: dns.resolve6)", Libc: probe.CAres, Walk: WalkQuery,
+		Word: "node-resolve", What: "dns.resolve4 of Node (--type AAAA: dns.resolve6)", Libc: probe.CAres, Walk: WalkQuery, SmallLetters: true,
 		Steps: []Step{{Family: resolver.Inet, When: Always}},
 		Statements: []Statement{
 			{Observed, "one query for the name as it is: no search list, no ndots, no hosts file", node20},
 			{Observed, "no OPT record, and SERVFAIL is an answer: no other server is asked", node20},
 			{Observed, "the timeout of resolv.conf counts, its attempts do not: 4 tries", node20},
+			{Observed, nodeLetters, node20},
 		},
+		RefuseNonASCII: nodePunycode,
 	},
 	{
 		Word: "python", What: "socket.getaddrinfo of CPython", Steps: both, Search: true,

@@ -41,6 +41,9 @@ func (e *Engine) emulated(ask probe.Ask, sys resolver.System, request resolver.R
 	}
 	request.AddrConfig = request.AddrConfig || c.AddrConfig
 	request.CanonName = request.CanonName || c.CanonName
+	if c.SmallLetters {
+		request.Host = strings.ToLower(request.Host)
+	}
 	hasIPv6 := slices.ContainsFunc(sys.Addresses, func(a netip.Addr) bool { return a.Is6() && !a.Is4In6() })
 	for _, s := range c.For(ask.Types, hasIPv6, sys.Addresses != nil) {
 		switch {

@@ -66,6 +66,8 @@ func TestCallersSendWhatTheySend(t *testing.T) {
 		{name: "a link-local address is one", word: "jvm", host: "x.b.test.", addrs: append([]string{"fe80::1"}, v4only...), want: "A x.b.test. AAAA x.b.test."},
 		{name: "Node has no AI_ADDRCONFIG", word: "node", host: "x.b.test.", addrs: v4only, want: "A x.b.test. AAAA x.b.test."},
 		{name: "Node's http has it", word: "node", host: "x.b.test.", addrs: v4only, addrConfig: true, want: "A x.b.test."},
+		{name: "Node writes small letters", word: "node", host: "X.b.Test.", want: "A x.b.test. AAAA x.b.test."},
+		{name: "dns.resolve4, too", word: "node-resolve", host: "X.Y", want: "A x.y."},
 		{name: "dns.resolve4 sends one query", word: "node-resolve", host: "x", want: "A x."},
 		{name: "dns.resolve6, too", word: "node-resolve", host: "x", types: []probe.QueryType{probe.TypeAAAA}, want: "AAAA x."},
 		{name: "and one only after SERVFAIL", word: "node-resolve", host: "x.y", rules: []simnet.Rule{{Do: []simnet.Action{{Kind: simnet.ActRcode, N: 2}}}}, want: "A x.y."},
