@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/version"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/cluster"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/ephemeral"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/fact"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/session"
 )
@@ -168,11 +169,15 @@ func (o runOptions) look(ctx context.Context, k kube, emit func(probe.Event), sa
 		emit(w.header())
 	}
 	facts := cluster.WithSearch(k8s.Facts, settings.Run().Settings.Search)
+	var found []string
+	if !o.asking.bare {
+		found, facts[fact.NamesInUse] = namesInUse(k8s, pod.Namespace, slices.Concat(o.asking.hosts, o.asking.also))
+	}
 	emit(probe.Event{Kind: probe.KindFacts, Facts: facts})
 
 	return cut(pipeline.Run(ctx, pipeline.In{
 		Prober: live{w.client, emit}, Settings: settings.Run().Settings, Resolver: settings.Run().Resolver, Target: w.target,
-		Facts: facts, Workload: &k8s.Owner.Workload, Hosts: o.asking.hosts, Also: o.asking.also, Variants: o.asking.variants,
+		Facts: facts, Workload: &k8s.Owner.Workload, Hosts: o.asking.hosts, Also: o.asking.also, Found: found, Variants: o.asking.variants,
 		Ask: o.asking.ask(""), Bare: o.asking.bare, Compare: o.asking.compared(settings.Run().Resolver),
 	}, emit))
 }

@@ -16,7 +16,9 @@ func TestWhoManagesAWorkload(t *testing.T) {
 		}
 		return out
 	}
-	fields := func(manager string) []metav1.ManagedFieldsEntry { return []metav1.ManagedFieldsEntry{{Manager: "kubectl"}, {Manager: manager}} }
+	fields := func(manager string) []metav1.ManagedFieldsEntry {
+		return []metav1.ManagedFieldsEntry{{Manager: "kubectl"}, {Manager: manager}}
+	}
 	for name, tt := range map[string]struct {
 		meta metav1.ObjectMeta
 		want string

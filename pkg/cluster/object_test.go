@@ -46,7 +46,9 @@ func TestWhatHostsCouldMean(t *testing.T) {
 }
 
 func TestServicesThatHostsMean(t *testing.T) {
-	meta := func(namespace, name string) metav1.ObjectMeta { return metav1.ObjectMeta{Name: name, Namespace: namespace} }
+	meta := func(namespace, name string) metav1.ObjectMeta {
+		return metav1.ObjectMeta{Name: name, Namespace: namespace}
+	}
 	pod := func(name, subdomain string) *corev1.Pod {
 		return &corev1.Pod{ObjectMeta: meta("shop", name), Spec: corev1.PodSpec{Subdomain: subdomain}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
 	}
