@@ -31,6 +31,13 @@ func (f FollowUp) again(times int) FollowUp {
 	return f
 }
 
+// deaf says whether the run has no reply from a server so far, asked directly or by a libc.
+func (v *view) deaf(server string) bool {
+	return !slices.ContainsFunc(v.run.Resolutions, func(r probe.Resolution) bool {
+		return number(only(transmissionsOf(&r), func(m transmission) bool { return host(m.t.Server) == host(server) }), transmission.replied) > 0
+	})
+}
+
 // gotReply says whether anything came back from a server that was asked directly: it can be reached that way.
 func gotReply(r *probe.Resolution) bool {
 	for _, a := range r.Attempts {

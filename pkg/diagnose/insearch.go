@@ -45,7 +45,7 @@ func (v *view) askBeyond(fails func(*probe.Resolution) *probe.Attempt) []FollowU
 	var asks []FollowUp
 	for _, r := range v.now {
 		server := v.server(r)
-		if a := fails(r); a == nil || r.Outcome == probe.OK || server == "" {
+		if a := fails(r); a == nil || r.Outcome == probe.OK || server == "" || v.deaf(server) {
 			continue
 		}
 		for _, name := range v.neverAsked(r) {

@@ -46,6 +46,11 @@ var timeoutInSearch = rule{class: "timeout-in-search", judge: func(v *view) []pr
 		if seen := v.silenceOf(a.Name); seen.answered || seen.flows >= samples && seen.othersFine {
 			continue
 		}
+		if v.deaf(server) {
+			// Nothing came from there so far: as long as that is so, no name is worth more than a second of waiting.
+			asks = append(asks, ask(over(addressOf(server), probe.UDP), v.control(), probe.TypeA))
+			continue
+		}
 		// The host itself is the control: where it is answered at once, the way to the server is fine. Only then is the silence worth the wait.
 		itself := probe.Question{Server: server}
 		asks = append(asks, ask(itself, canonical(r.Host)))
