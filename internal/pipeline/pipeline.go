@@ -53,6 +53,10 @@ type In struct {
 	FollowUps FollowUpBudget
 	// Count is how often each host is resolved, in turn with the others; 0 means once.
 	Count int
+	// Interval is the time from the beginning of one round of them to that of the next; 0 leaves none.
+	Interval time.Duration
+	// Pause waits between rounds; nil waits in real time. It returns ctx's error when that ends first.
+	Pause func(ctx context.Context, d time.Duration) error
 }
 
 // Run resolves the hosts, judges what came out, tries what would change it, and checks a patch. It emits findings as soon as
@@ -139,25 +143,6 @@ func (r *run) resolveHosts(ctx context.Context) error {
 	return failed
 }
 
-// repeat resolves every host as often again as was asked for, in turn, so that whatever drifts hits all alike.
-func (r *run) repeat(ctx context.Context) {
-	for n := 1; n < r.Count; n++ {
-		for _, host := range r.hosts {
-			_, err := r.Resolve(ctx, r.ask(host.Host, probe.PurposeRepeat))
-			if ctx.Err() != nil {
-				return
-			}
-			if err != nil {
-				r.problem(fmt.Errorf("repeat the resolution of %q: %w", host.Host, err), "run again")
-				return
-			}
-		}
-	}
-	if r.Count > 1 {
-		r.judge()
-	}
-}
-
 func (r *run) ask(name string, purpose probe.Purpose) probe.Ask {
 	ask := r.Ask
 	ask.Host, ask.Variant, ask.Purpose = name, probe.Variant{}, purpose
@@ -222,57 +207,6 @@ func (r *run) allTried() bool {
 	return len(r.hosts) == len(r.Hosts) && len(r.also) == len(r.Also)
 }
 
-// explain says what the run could not find out: a host that does not resolve, or resolves late, must not be left without a
-// word.
-func (r *run) explain() {
-	for _, host := range r.hosts {
-		if len(r.known.Findings) > 0 {
-			return
-		}
-		why, next := unexplained(host, r.Target.Pod != "")
-		if why != "" {
-			r.problem(errors.New(why), next)
-		}
-	}
-}
-
-// unexplained says what is odd about a resolution that no finding explains, empty when nothing is.
-func unexplained(res probe.Resolution, inPod bool) (why, next string) {
-	lost, refused, answered, servers := losses(res)
-	from := strings.Join(servers, ", ")
-	name := printable.Text(res.Host, maxName)
-	switch {
-	case res.Outcome != probe.OK && len(servers) == 0:
-		return fmt.Sprintf("no query was sent for %s: %s does not take it for the name of a host", name, libcName(res.Libc)),
-			"look for characters that no host name has: only letters, digits, hyphens, underscores and single dots are sent"
-	case res.Outcome != probe.OK && answered == 0 && lost > 0:
-		if !inPod {
-			return fmt.Sprintf("no verdict on why %s stays silent: 0 replies to %s; a firewall, a wrong route and a dead server look the same from here",
-				from, messages(lost)), "look whether the server runs, and whether this machine may reach its port 53"
-		}
-		return fmt.Sprintf("no verdict on why %s stays silent: 0 replies to %s; a policy that blocks egress, a Service without endpoints "+
-				"behind it and a dead server look the same from one pod", from, messages(lost)),
-			"look for NetworkPolicies that select this pod, and at the endpoints: kubectl -n kube-system get endpointslices -l k8s-app=kube-dns"
-	case res.Outcome != probe.OK && answered == 0 && refused > 0:
-		if !inPod {
-			return fmt.Sprintf("no verdict on why %s cannot be reached (ICMP says so); a server that has stopped and a firewall that rejects look the "+
-				"same from here", from), "look whether the server runs, and whether this machine may reach its port 53"
-		}
-		return fmt.Sprintf("no verdict on why %s cannot be reached (ICMP says so); a Service without endpoints and a server that has stopped look the "+
-			"same from one pod", from), "look at the endpoints: kubectl -n kube-system get endpointslices -l k8s-app=kube-dns"
-	case res.Outcome != probe.OK:
-		return fmt.Sprintf("no verdict on why %s does not resolve (%s): none of this version fits", name, res.Outcome),
-			"look at its attempts: what each was answered is all there"
-	case res.Duration >= slow && lost > 0:
-		return fmt.Sprintf("no verdict on why %s took %.2f s: %s got no reply, and one run cannot tell an accident from a fault",
-			name, res.Duration.Duration().Seconds(), messages(lost)), "run again a few times and compare"
-	case res.Duration >= slow:
-		return fmt.Sprintf("no verdict on why %s took %.2f s: every message was answered, some of them late", name, res.Duration.Duration().Seconds()),
-			"look at the attempts for the late replies"
-	}
-	return "", ""
-}
-
 // reached says whether any host got as far as an answer, from DNS or without. Where everything is silent or refused, more
 // questions would only take more time.
 func (r *run) reached() bool {
@@ -280,45 +214,6 @@ func (r *run) reached() bool {
 		_, _, answered, _ := losses(res)
 		return answered > 0 || len(res.Attempts) == 0
 	})
-}
-
-func messages(n int) string {
-	if n == 1 {
-		return "1 message"
-	}
-	return fmt.Sprintf("%d messages", n)
-}
-
-func libcName(l probe.Libc) string {
-	if l == "" {
-		return "the libc"
-	}
-	return printable.Text(string(l), maxName)
-}
-
-// maxName bounds a host in a sentence, in bytes.
-const maxName = 253
-
-// losses counts the transmissions of a resolution by what came of them, and names the servers.
-func losses(res probe.Resolution) (lost, refused, answered int, servers []string) {
-	for _, a := range res.Attempts {
-		for _, q := range a.Queries {
-			for _, t := range q.Transmissions {
-				if server := printable.Text(strings.TrimSuffix(t.Server, ":53"), maxName); !slices.Contains(servers, server) {
-					servers = append(servers, server)
-				}
-				switch {
-				case t.Received != nil:
-					answered++
-				case t.Reply == probe.ReplyLost:
-					lost++
-				case t.Reply == probe.ReplyICMPRefused || t.Reply == probe.ReplyUnreachable:
-					refused++
-				}
-			}
-		}
-	}
-	return lost, refused, answered, servers
 }
 
 func unique(names []string) []string {

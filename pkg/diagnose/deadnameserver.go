@@ -36,19 +36,13 @@ var deadNameserver = rule{class: "dead-nameserver", judge: func(v *view) []probe
 	}
 	return findings
 }, asks: func(v *view) []FollowUp {
-	// One sample cannot tell an accident from a fault. A silent server is asked from other source ports; for a silent search domain
-	// there is nothing but to repeat. Other losses stay as they are: repeating them would take their time and prove nothing.
+	// One sample cannot tell an accident from a fault: the silent server is asked from other source ports.
 	var asks []FollowUp
 	sent := v.sent()
 	for _, s := range askedAt(sent) {
 		here := only(sent, to(s, probe.UDP))
 		if lost := number(here, transmission.lost); lost > 0 && lost == len(here) && lost < len(sent) && s.IsValid() {
 			asks = append(asks, ask(over(s, probe.UDP), here[0].a.Name, here[0].q.Type).again(samples-1))
-		}
-	}
-	for _, r := range v.now {
-		if silentSearchDomain(r) {
-			asks = append(asks, FollowUp{Ask: probe.Ask{Host: r.Host, Purpose: probe.PurposeRepeat}, Times: samples - 1})
 		}
 	}
 	return asks
@@ -58,17 +52,6 @@ var deadNameserver = rule{class: "dead-nameserver", judge: func(v *view) []probe
 	wrong: "half-pair-loss with single-request: both halves are lost, each time. rotate only halves the wait: every second lookup then begins with the " +
 		"dead server.",
 }}
-
-// silentSearchDomain says whether a search domain got no reply at all in r, while another name was answered.
-func silentSearchDomain(r *probe.Resolution) bool {
-	silent, fine := false, false
-	for i := range r.Attempts {
-		a := &r.Attempts[i]
-		silent = silent || a.Origin == probe.OriginSearch && !isHost(a, r) && silence(a) > 0
-		fine = fine || answered(a)
-	}
-	return silent && fine
-}
 
 // socket is a source port: the numbers of sockets are those of a resolution.
 type socket struct {

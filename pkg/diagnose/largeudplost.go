@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 )
@@ -58,9 +59,10 @@ var largeUDPLost = rule{class: "large-udp-lost", judge: func(v *view) []probe.Fi
 	wrong:    "A longer timeout: the next reply is as large. Calling the name or its server dead.",
 }}
 
-// suspects are the silent names that are worth asking about: one, since each costs seconds.
+// suspects are the silent names that are worth asking about: one, since each costs seconds, and the host itself, since a search domain
+// has no large answer for it.
 func (v *view) suspects() []silentName {
-	list := v.silentNames()
+	list := slices.DeleteFunc(v.silentNames(), func(s silentName) bool { return !isHost(s.first.a, s.first.r) })
 	if len(list) == 0 {
 		// A server that answered nothing yet may answer a small question.
 		sent, servers := v.totalSilence()

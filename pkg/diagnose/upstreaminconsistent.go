@@ -56,8 +56,8 @@ var upstreamInconsistent = rule{class: "upstream-inconsistent", judge: func(v *v
 	}
 	return asks
 }, page: page{
-	needs: "Two changes of mind about one name, found or not, of one server. A single run asks four times more where a name outside does not exist and the " +
-		"cluster's DNS can have several upstreams; `--count 30` sees more.",
+	needs: "Two changes of mind about one name, found or not, of one server. A single run asks four times more where a name outside does not exist and its " +
+		"Corefile names several upstreams; `--count 30` sees more.",
 	remedies: "A server block for the zone that forwards only to the servers which know it.",
 	wrong:    "ndots, or waiting for a negative cache to run out: the answer changes back at once. policy sequential: it hides the fault until the first upstream fails.",
 }}
@@ -76,13 +76,10 @@ func lastReplies(a *probe.Attempt) []*probe.Transmission {
 	return out
 }
 
-// mixedUpstreams says whether the cluster's DNS can have upstreams that know different things: it has several for names outside, or
-// nobody knows.
+// mixedUpstreams says whether the Corefile names upstreams that can know different things: several of them, or a file that is not
+// known to have only one.
 func (v *view) mixedUpstreams() bool {
-	blocks, known := v.facts.Corefile(fact.Corefile)
-	if !known {
-		return true
-	}
+	blocks, _ := v.facts.Corefile(fact.Corefile)
 	for _, b := range blocks {
 		for _, p := range b.Named("forward") {
 			if len(p.Args) > 2 {
