@@ -78,6 +78,9 @@ func fate(m transmission) string {
 func (v *view) refusalText(here, direct []transmission) string {
 	refused := number(here, transmission.refused)
 	switch {
+	case refused > 0 && refused < len(here):
+		return fmt.Sprintf("%d of %s to the address were refused: kube-proxy rejects what is sent to a Service without ready endpoints. %s", refused,
+			count(len(here), "message", "messages"), fewRefusals)
 	case refused > 0:
 		return fmt.Sprintf("%d of %s to the address were refused, none was lost on the way: kube-proxy rejects what is sent to a Service without ready "+
 			"endpoints.", refused, count(len(here), "message", "messages"))
@@ -87,9 +90,14 @@ func (v *view) refusalText(here, direct []transmission) string {
 	case number(direct, transmission.refused) > 0:
 		return "The address refuses at once when it is asked from a connected socket: kube-proxy rejects what is sent to a Service without ready endpoints."
 	}
-	return fmt.Sprintf("Nothing came back for %s, not even a refusal. With no ready endpoint nobody could answer, whatever else is on the way.",
-		count(len(here), "message", "messages"))
+	return fmt.Sprintf("Nothing came back for %s, not even a refusal. With no ready endpoint nobody could answer, whatever else is on the way. %s",
+		count(len(here), "message", "messages"), fewRefusals)
 }
+
+// fewRefusals says why a pod that asks often meets silence where it could be refused: Linux sends ICMP errors of this type to one address
+// at a rate of one in icmp_ratelimit milliseconds, 1000 unless somebody changed it, after at most six at once (inet_peer_xrlim_allow).
+const fewRefusals = "A node sends a pod about one refusal a second (net.ipv4.icmp_ratelimit): when the pod asks more often, the rest looks lost, and every " +
+	"libc waits for its timeout."
 
 // endpointEvidence is one fact for each endpoint, as far as there are not too many.
 func (v *view) endpointEvidence(list []fact.Endpoint) []probe.Evidence {

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/simnet"
 )
 
 // deserted is O13: kube-proxy rejects what is sent to a Service without ready endpoints.
@@ -31,7 +32,15 @@ func TestNoEndpoints(t *testing.T) {
 	none.expect(t, verdict{first: "no-endpoints", says: []string{"the Service has no endpoints at all"}})
 	silent := deserted()
 	silent.servers = []string{"10.96.0.10 silent"}
-	silent.expect(t, verdict{first: "no-endpoints", says: []string{"Nothing came back"}})
+	silent.expect(t, verdict{first: "no-endpoints", says: []string{"Nothing came back", "icmp_ratelimit"}})
+	limited := deserted()
+	limited.count, limited.servers = 2, []string{"10.96.0.10 silent"}
+	limited.before = func(n int, w *simnet.World) {
+		if n == 1 {
+			w.Servers = nil
+		}
+	}
+	limited.expect(t, verdict{first: "no-endpoints", says: []string{"messages to the address were refused: kube-proxy", "icmp_ratelimit"}, never: []string{"none was lost"}})
 }
 
 func TestNoEndpointsIsNotClaimedWhere(t *testing.T) {
