@@ -80,7 +80,7 @@ func (a *audience) check(t *testing.T, c *Client, want int64) {
 // for each of them, as over a slow line, while a second's events come in one burst: what waits in between must not cost anybody
 // his place. Time is virtual.
 func TestAThousandEventsASecondReachClientsThatTakeAsLongForEach(t *testing.T) {
-	const seconds = 20
+	const seconds = 10
 	synctest.Test(t, func(t *testing.T) {
 		engine := &bursts{size: loadRate, next: make(chan struct{})}
 		h := NewHub(Config{Engine: engine})
