@@ -29,13 +29,18 @@ func (d Difference) String() string {
 }
 
 // Compare compares the packets of a real libc with ours, by name, type, transport, server, header bits, EDNS, size, the
-// classes of sockets and ids, and send times within the tolerance; in order. SYNs count when both sides know of them, sizes
+// classes of sockets and ids, and send times within the tolerance; in order. SYNs count when both sides have some, sizes
 // and EDNS where both sides know the size. What a libc decides by dice (rotate's first server, Go's order inside a pair) is
 // for the caller to line up first.
 func Compare(observed, ours []Packet) []Difference {
 	if !hasSYN(observed) || !hasSYN(ours) {
 		observed, ours = withoutSYN(observed), withoutSYN(ours)
 	}
+	return CompareAll(observed, ours)
+}
+
+// CompareAll is Compare for two sides that know of SYNs, also where one of them has none.
+func CompareAll(observed, ours []Packet) []Difference {
 	var all []Difference
 	if len(observed) != len(ours) {
 		all = append(all, Difference{Index: -1, Field: "count", Observed: fmt.Sprint(len(observed)), Ours: fmt.Sprint(len(ours))})

@@ -35,6 +35,18 @@ func TestCompareEqual(t *testing.T) {
 	}
 }
 
+// TestCompareAll: a SYN that only one side has is a difference where both know of SYNs.
+func TestCompareAll(t *testing.T) {
+	pair := pairOf(0, 2, 1)
+	withSYN := append([]Packet{{Transport: SYN, Server: pair[0].Server, Socket: 1}}, pairOf(0, 2, 1)...)
+	if d := CompareAll(withSYN, pair); len(d) == 0 {
+		t.Error("a SYN too few is no difference")
+	}
+	if d := CompareAll(withSYN, withSYN); len(d) != 0 {
+		t.Errorf("with itself: %v", d)
+	}
+}
+
 func TestCompareSeesEveryDifference(t *testing.T) {
 	for field, change := range map[string]func(*Packet){
 		"name":      func(p *Packet) { p.Name = "X.y." },

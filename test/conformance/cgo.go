@@ -16,9 +16,6 @@ import (
 // withGlibc stands between the two versions of a Go with cgo: "1.26.8 with glibc 2.36-9+deb12u14".
 const withGlibc = " with glibc "
 
-// GoThreads is a reason for leaving out a case with cgo.
-const GoThreads = "glibc keeps things in a thread from one call to the next, and Go calls it from any thread"
-
 // CgoErrno is a reason for leaving out a case with cgo.
 const CgoErrno = "glibc fails with an errno, which Go reports and our resolver does not know"
 
@@ -96,20 +93,36 @@ func asGoReturns(res resolver.Result, family resolver.Family) resolver.Result {
 
 // cgoByChance says why what a program with cgo does with a case cannot be told, empty when it can.
 func cgoByChance(c *Case, l Library) string {
-	version, libc, cgo := strings.Cut(l.Version, withGlibc)
-	sys := resolver.System{ResolvConf: c.ResolvConf, NoResolvConf: c.NoResolvConf, NSSwitch: c.NSSwitch, Env: c.Env, Hostname: c.Hostname}
-	left := func(call Call) bool { return golang.LeftToLibc(version, sys, call.Host) != "" }
-	if !cgo || !slices.ContainsFunc(c.Calls, left) {
+	if !leftToLibc(c, l) {
 		return ""
 	}
-	if len(c.Calls) > 1 {
-		return GoThreads
-	}
-	if conf := glibc.New(libc, sys).Config(); conf.Rotate && len(conf.Nameservers) > 1 {
+	_, libc, _ := strings.Cut(l.Version, withGlibc)
+	if conf := glibc.New(libc, c.settings()).Config(); conf.Rotate && len(conf.Nameservers) > 1 {
 		return GoTurns
 	}
 	if p, err := Predict(c, l, -1, disturbance{}); err == nil && slices.Contains(p.Codes, "EAI_SYSTEM") {
 		return CgoErrno
 	}
 	return ""
+}
+
+// leftToLibc reports whether a program with cgo leaves any lookup of the case to glibc.
+func leftToLibc(c *Case, l Library) bool {
+	version, _, cgo := strings.Cut(l.Version, withGlibc)
+	sys := c.settings()
+	return cgo && slices.ContainsFunc(c.Calls, func(call Call) bool { return golang.LeftToLibc(version, sys, call.Host) != "" })
+}
+
+// settings are the files and the environment of the case that Go looks at before it leaves a lookup to libc.
+func (c *Case) settings() resolver.System {
+	return resolver.System{ResolvConf: c.ResolvConf, NoResolvConf: c.NoResolvConf, NSSwitch: c.NSSwitch, Env: c.Env, Hostname: c.Hostname}
+}
+
+// onThreads leaves one call of a case in which glibc is called: it keeps things in a thread from one call to the next, and Go
+// calls it from any thread.
+func onThreads(c Case, l Library) Case {
+	if len(c.Calls) > 1 && leftToLibc(&c, l) {
+		c.Calls = c.Calls[:1]
+	}
+	return c
 }

@@ -35,7 +35,7 @@ func Differences(c *Case, real, ours Outcome) []Difference {
 	near := within(real.Waited + ours.Waited)
 	packets := nearer(ours.Packets, real.Packets, near)
 	var out []Difference
-	for _, d := range scenario.Compare(real.Packets, packets) {
+	for _, d := range scenario.CompareAll(real.Packets, packets) {
 		out = append(out, Difference{d.String(), d.Field == "time"})
 	}
 	check := func(same bool, what string, a, b any) {

@@ -123,3 +123,22 @@ func TestGoTexts(t *testing.T) {
 		t.Errorf("the program has %q, ours are %q", texts, goTexts)
 	}
 }
+
+// TestFloods: what counts is how many packets about one name go to one server.
+func TestFloods(t *testing.T) {
+	one, other := netip.MustParseAddr("127.0.0.2"), netip.MustParseAddr("127.0.0.3")
+	packets := func(n int, servers ...netip.Addr) (out []scenario.Packet) {
+		for i := range n {
+			out = append(out, scenario.Packet{Server: servers[i%len(servers)], Name: "x."})
+		}
+		return out
+	}
+	for _, c := range []struct {
+		packets []scenario.Packet
+		want    bool
+	}{{packets(maxOfName, one), false}, {packets(maxOfName+1, one), true}, {packets(2*maxOfName, one, other), false}} {
+		if got := floods(c.packets); got != c.want {
+			t.Errorf("%d packets: flood %t, want %t", len(c.packets), got, c.want)
+		}
+	}
+}

@@ -57,7 +57,7 @@ func (l Library) generate(seed uint64, n int) Case {
 	}
 	switch l.Libc {
 	case probe.Go:
-		return countByType(Generate(seed, n))
+		return onThreads(countByType(Generate(seed, n)), l)
 	case probe.Musl:
 		return countByServer(Generate(seed, n))
 	case probe.CAres:

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/scenario"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
@@ -55,7 +56,7 @@ func (l Library) modelDiffers(model Prediction, ours Outcome) string {
 	if l.Libc == probe.CAres {
 		packets, sent = byName(packets), byName(sent)
 	}
-	if diff := scenario.Compare(untimed(packets), untimed(sent)); len(diff) > 0 {
+	if diff := scenario.CompareAll(untimed(packets), untimed(sent)); len(diff) > 0 {
 		return diff[0].String()
 	}
 	var codes []int
@@ -108,4 +109,28 @@ func (b *Bench) hasNoRoute(c *Case) bool {
 		}
 	}
 	return false
+}
+
+// TestModelDiffers: what the comparison with the model sees.
+func TestModelDiffers(t *testing.T) {
+	glibc := Library{Libc: probe.Glibc, Version: "2.36"}
+	server, found := netip.MustParseAddr("127.0.0.2"), netip.MustParseAddr("192.0.2.1")
+	syn := scenario.Packet{Transport: scenario.SYN, Server: server, Socket: 1}
+	model := Prediction{Codes: []string{""}, Addresses: []netip.Addr{found}, Packets: []scenario.Packet{syn}}
+	again := syn
+	again.At = time.Second
+	for name, c := range map[string]struct {
+		ours  Outcome
+		alike bool
+	}{
+		"alike":            {Outcome{Calls: []Result{{Addresses: []netip.Addr{found}}}, Packets: []scenario.Packet{syn}}, true},
+		"the kernel's SYN": {Outcome{Calls: []Result{{Addresses: []netip.Addr{found}}}, Packets: []scenario.Packet{syn, again}}, true},
+		"a packet less":    {Outcome{Calls: []Result{{Addresses: []netip.Addr{found}}}}, false},
+		"another code":     {Outcome{Calls: []Result{{Code: -2}}, Packets: []scenario.Packet{syn}}, false},
+		"another address":  {Outcome{Calls: []Result{{Addresses: []netip.Addr{server}}}, Packets: []scenario.Packet{syn}}, false},
+	} {
+		if difference := glibc.modelDiffers(model, c.ours); (difference == "") != c.alike {
+			t.Errorf("%s: %q", name, difference)
+		}
+	}
 }

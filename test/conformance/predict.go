@@ -247,7 +247,7 @@ func (p Prediction) hangsFrom() time.Duration {
 
 // sameSequence compares packets without their times.
 func sameSequence(a, b []scenario.Packet) bool {
-	return len(scenario.Compare(untimed(a), untimed(b))) == 0
+	return len(scenario.CompareAll(untimed(a), untimed(b))) == 0
 }
 
 func untimed(packets []scenario.Packet) []scenario.Packet {
