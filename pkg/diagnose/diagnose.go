@@ -76,6 +76,21 @@ func (v *view) explains(class string, f probe.Finding) {
 	}
 }
 
+// pending says whether a rule of one of these classes still waits for an answer: what it would say is not known yet.
+func (v *view) pending(classes []string) bool {
+	for _, r := range v.rules {
+		if r.asks == nil || !slices.Contains(classes, r.class) {
+			continue
+		}
+		for _, f := range r.asks(v) {
+			if v.timesAsked(f.Ask) < max(1, f.Times) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // FollowUp is something that a rule wants asked before it can judge.
 type FollowUp struct {
 	// Ask is what to ask. Where it names no types and no libc, those of the run are meant.
@@ -173,13 +188,15 @@ type view struct {
 	direct []*probe.Resolution
 	// messages are those of sent, once somebody asked for them.
 	messages []transmission
+	// rules are all there are.
+	rules []rule
 	// found are the classes found so far; explained are those that a host has a finding of, by host.
 	found     map[string]bool
 	explained map[string][]string
 }
 
 func newView(in Input) *view {
-	v := &view{run: in.Run, facts: in.Run.Facts, label: in.Label, zone: probe.ClusterZone(in.Run.Settings.Search), found: map[string]bool{}, explained: map[string][]string{}}
+	v := &view{rules: rules, run: in.Run, facts: in.Run.Facts, label: in.Label, zone: probe.ClusterZone(in.Run.Settings.Search), found: map[string]bool{}, explained: map[string][]string{}}
 	wanted := map[string]bool{}
 	for _, h := range in.Hosts {
 		wanted[h] = true

@@ -104,17 +104,37 @@ func (v *view) otherInHosts(r *probe.Resolution) (probe.Finding, bool) {
 	}, true
 }
 
+// familyOf is the family of an address.
+func familyOf(a netip.Addr) string {
+	if a.Unmap().Is4() {
+		return family(probe.TypeA)
+	}
+	return family(probe.TypeAAAA)
+}
+
+// families are those of the pod's own addresses, as its status tells, else as its interfaces do; none where nobody knows.
+func (v *view) families() ([]string, probe.Evidence) {
+	if text, known := v.facts.Text(fact.PodIPs); known {
+		var out []string
+		for _, a := range fact.Addresses(text) {
+			out = append(out, familyOf(a))
+		}
+		return out, probe.Evidence{Text: "addresses of the pod: " + clean(text), Fact: fact.PodIPs}
+	}
+	own := v.run.Settings.Families
+	return own, probe.Evidence{Text: "the pod's interfaces have " + listOr(own, "no") + " addresses only"}
+}
+
 // unreachableFamily finds that all addresses are of a family of which the pod has none.
 func (v *view) unreachableFamily(r *probe.Resolution) (probe.Finding, bool) {
-	text, known := v.facts.Text(fact.PodIPs)
-	own := fact.Addresses(text)
-	if !known || len(own) == 0 || r.Outcome != probe.OK || len(r.Addresses) == 0 || r.AnsweredBy == answeredByLiteral {
+	own, evidence := v.families()
+	if len(own) == 0 || r.Outcome != probe.OK || len(r.Addresses) == 0 || r.AnsweredBy == answeredByLiteral {
 		return probe.Finding{}, false
 	}
 	var has netip.Addr
 	for _, s := range r.Addresses {
 		a, err := netip.ParseAddr(s)
-		if err != nil || slices.ContainsFunc(own, func(o netip.Addr) bool { return o.Is4() == a.Is4() }) {
+		if err != nil || a.IsLoopback() || slices.Contains(own, familyOf(a)) {
 			return probe.Finding{}, false
 		}
 		has = a
@@ -126,8 +146,8 @@ func (v *view) unreachableFamily(r *probe.Resolution) (probe.Finding, bool) {
 	f := probe.Finding{
 		Severity: probe.Critical,
 		Title:    fmt.Sprintf("%s has only %s addresses (%s), and this pod has none of that family.", clean(r.Host), family(kind), list(addresses(r))),
-		Explain:  fmt.Sprintf("The lookup succeeds, every connection then fails: the pod's own addresses are %s.", clean(text)),
-		Evidence: []probe.Evidence{{Text: "addresses of the pod: " + clean(text), Fact: fact.PodIPs}},
+		Explain:  fmt.Sprintf("The lookup succeeds, every connection then fails: the pod's own addresses are all %s.", family(mine)),
+		Evidence: []probe.Evidence{evidence},
 		Remedies: []probe.Remedy{{Text: fmt.Sprintf("Give the name an %s address, reach it through something that has both, or run the pod in a cluster with both families.", family(mine))}},
 	}
 	if d := decided(r); d != nil {

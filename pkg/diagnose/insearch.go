@@ -16,15 +16,32 @@ func (v *view) rejectedInSearch(rcode, meaning string) []probe.Finding {
 		if a == nil {
 			continue
 		}
-		findings = append(findings, v.inSearch(r, a, inSearch{
+		f := v.inSearch(r, a, inSearch{
 			title:   fmt.Sprintf("%s gets %s from search domain %d of %d", clean(a.Name), rcode, a.SearchIndex+1, len(v.run.Settings.Search)),
 			meaning: meaning + goesOn(r),
 			seen:    v.see(r, a).Text,
 			cure: "Let that server answer NXDOMAIN for names that it does not know, or take the domain out of the search list " +
 				"(the node's resolv.conf, or dnsPolicy None with a list of your own).",
-		}))
+		})
+		v.alike(&f, r, a, func(b *probe.Attempt) bool { return allReplies(b, rcode) })
+		findings = append(findings, f)
 	}
 	return findings
+}
+
+// alike adds the search domains behind a that fail as it does: they are no second cause, but have to be mended, too.
+func (v *view) alike(f *probe.Finding, r *probe.Resolution, a *probe.Attempt, fails func(*probe.Attempt) bool) {
+	var domains []string
+	for i := range r.Attempts {
+		b := &r.Attempts[i]
+		if b.N > a.N && b.Origin == probe.OriginSearch && !isHost(b, r) && fails(b) {
+			domains = append(domains, v.domainOf(b))
+			f.Evidence = append(f.Evidence, v.see(r, b))
+		}
+	}
+	if len(domains) > 0 {
+		f.Explain += " The same happens in " + list(domains) + "."
+	}
 }
 
 // rejectedAttempt returns the first attempt of r in a search domain that got nothing but rcode. The search domains after it fail
@@ -136,7 +153,7 @@ func (v *view) walkAround(r, known *probe.Resolution) []probe.Remedy {
 		ndots.Caveat = strings.TrimSpace(fewer + " " + ndots.Caveat)
 		return []probe.Remedy{ndots}
 	}
-	itself := known != nil && canonical(known.Host) == canonical(r.Host)
+	itself := known != nil && !v.needSearch(r, n) && canonical(known.Host) == canonical(r.Host)
 	switch {
 	case itself && n > 0 && n < v.run.Settings.Ndots:
 		remedy := probe.Remedy{
@@ -144,19 +161,41 @@ func (v *view) walkAround(r, known *probe.Resolution) []probe.Remedy {
 			Caveat: fewer,
 		}
 		if w := v.whatIf(r.Host, fmt.Sprintf("ndots:%d", n)); w != nil && w.Outcome == probe.OK {
+			if broken := brokenNames(w); len(broken) > 0 {
+				return []probe.Remedy{{Text: fmt.Sprintf("Leave ndots as it is: with %s this host resolves, but %s would not any more.", w.Variant, list(broken))}}
+			}
 			remedy.Gain = v.resolvesWith(w)
 		}
 		if r.Libc == probe.Musl {
 			remedy.Caveat += fmt.Sprintf(" musl never searches for a host with as many dots as ndots: those with %s that need the search list would break.", count(n, "dot", "dots"))
 		}
 		return []probe.Remedy{remedy}
-	case known != nil && !itself:
+	case known != nil && canonical(known.Host) != canonical(r.Host):
 		return []probe.Remedy{{
 			Text:   fmt.Sprintf("Let the application ask for the full name, %q with its final dot.", bare(known.Host)+"."),
 			Caveat: "No value of ndots helps this host: it exists only behind the search domain that fails.",
 		}}
 	}
 	return nil
+}
+
+// needSearch says whether another name in use would break when ndots is n: on musl one with as many dots that the search list completes.
+// With another libc none does: those go on to the search list.
+func (v *view) needSearch(r *probe.Resolution, n int) bool {
+	return r.Libc == probe.Musl && slices.ContainsFunc(v.all, func(other *probe.Resolution) bool {
+		return asTheyAre(other) && searched(other) != nil && dots(other.Host) >= n
+	})
+}
+
+// brokenNames are the other names in use that a variant is known to break.
+func brokenNames(w *probe.WhatIf) []string {
+	var out []string
+	for _, part := range strings.Split(w.Note, "; ") {
+		if name, _, breaks := strings.Cut(part, ": breaks ("); breaks {
+			out = append(out, clean(name))
+		}
+	}
+	return out
 }
 
 // resolvesWith tells what a variant does for a host that fails with the settings as they are.

@@ -17,7 +17,7 @@ import (
 var noSuchName = rule{class: "no-such-name", judge: func(v *view) []probe.Finding {
 	var findings []probe.Finding
 	for _, r := range v.now {
-		if r.Outcome != probe.NXDomain || !allNXDomain(r) || v.namesCut() || v.foundElsewhere(r) {
+		if r.Outcome != probe.NXDomain || !allNXDomain(r) || v.namesCut() || v.foundElsewhere(r) || v.pending(mayFind) {
 			continue
 		}
 		findings = append(findings, v.noSuchNameFinding(r))
@@ -42,6 +42,13 @@ var noSuchName = rule{class: "no-such-name", judge: func(v *view) []probe.Findin
 var wrongPlace = []string{
 	"resolvconf-invalid", "search-limit", "wrong-dns-policy", "kubelet-dns-config", "stale-resolvconf", "wrong-cluster-domain", "nameserver-limit", "mesh-dns",
 	"upstream-inconsistent", "multi-nameserver", "not-ready-endpoints", "external-name", "negative-cache", "client-library", "tool-artifact",
+}
+
+// mayFind are the classes of rules that ask whether a host which was denied exists somewhere: until they have their answers, nobody can
+// say that it does not.
+var mayFind = []string{
+	"search-limit", "wrong-dns-policy", "kubelet-dns-config", "stale-resolvconf", "wrong-cluster-domain", "nameserver-limit", "multi-nameserver", "external-name",
+	"negative-cache", "client-library", "tool-artifact", "ndots-too-low",
 }
 
 // foundElsewhere says whether r's host exists although r was denied it, or may do so since names of it were never asked.

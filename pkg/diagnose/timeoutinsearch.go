@@ -25,14 +25,16 @@ var timeoutInSearch = rule{class: "timeout-in-search", judge: func(v *view) []pr
 		if seen.flows < samples || seen.answered || !seen.othersFine {
 			continue
 		}
-		findings = append(findings, v.inSearch(r, a, inSearch{
+		f := v.inSearch(r, a, inSearch{
 			title: fmt.Sprintf("%s gets no reply from search domain %d of %d", clean(a.Name), a.SearchIndex+1, len(v.run.Settings.Search)),
 			meaning: "Other names are answered by the same server, so it is this search domain that nobody answers for: most likely whoever the cluster's DNS " +
 				"forwards it to." + goesOn(r),
 			seen: fmt.Sprintf("%s: 0 replies to %s in %s, other names answered in each", clean(a.Name), count(seen.messages, "message", "messages"), seen.places()),
 			cure: "Let the server that this domain is forwarded to answer, or take the domain out of the search list (the node's " +
 				"resolv.conf, or dnsPolicy None with a list of your own).",
-		}))
+		})
+		v.alike(&f, r, a, func(b *probe.Attempt) bool { return silence(b) > 0 })
+		findings = append(findings, f)
 	}
 	return findings
 }, asks: func(v *view) []FollowUp {

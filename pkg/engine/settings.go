@@ -3,6 +3,7 @@ package engine
 import (
 	"fmt"
 	"maps"
+	"net/netip"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolvconf"
@@ -32,7 +33,28 @@ func Settings(sys resolver.System, r probe.Resolver, source string) probe.Settin
 	for _, a := range config.Nameservers {
 		s.Nameservers = append(s.Nameservers, a.String())
 	}
+	s.Families = families(sys.Addresses)
 	return s
+}
+
+// families are those of addresses that others can be reached from.
+func families(list []netip.Addr) []string {
+	var has4, has6 bool
+	for _, a := range list {
+		a = a.Unmap()
+		if a.IsLoopback() || a.IsLinkLocalUnicast() {
+			continue
+		}
+		has4, has6 = has4 || a.Is4(), has6 || a.Is6()
+	}
+	var out []string
+	if has4 {
+		out = append(out, "IPv4")
+	}
+	if has6 {
+		out = append(out, "IPv6")
+	}
+	return out
 }
 
 func printableLibc(l probe.Libc) string {

@@ -90,6 +90,9 @@ type Settings struct {
 	NSSwitch *string `json:"nsswitch,omitempty"`
 	// Env holds the variables that resolvers read: RES_OPTIONS, LOCALDOMAIN, HOSTALIASES, GODEBUG.
 	Env map[string]string `json:"env,omitempty"`
+	// Families are those of the target's own addresses ("IPv4", "IPv6"), loopback and link-local ones aside; absent where they are not
+	// known.
+	Families []string `json:"families,omitempty"`
 	// Unknown names the inputs that could not be read ("environment"), so that nothing is silently assumed.
 	Unknown []string `json:"unknown,omitempty"`
 }
