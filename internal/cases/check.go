@@ -70,7 +70,7 @@ func Check(ctx context.Context, file string) Checked {
 	if s.Case != "" {
 		c.Case = s.Case
 	}
-	if c.Result, c.Err = Run(ctx, s); c.Err == nil {
+	if c.Result, c.Err = Run(ctx, s, 1); c.Err == nil {
 		c.Statements = s.Expect.Judge(c.Result.Run, c.Result.Early)
 	}
 	return c

@@ -23,13 +23,14 @@ type Result struct {
 	FollowUps int
 }
 
-// Run carries a scenario through in virtual time. The servers remember across resolutions what they were asked.
-func Run(ctx context.Context, s scenario.Scenario) (Result, error) {
+// Run carries a scenario through in virtual time. The servers remember across resolutions what they were asked. The dice decide
+// over losses, ids and source ports; the same ones give the same run, but for the names that the rules draw.
+func Run(ctx context.Context, s scenario.Scenario, dice uint64) (Result, error) {
 	var (
 		fold  probe.Fold
-		state = simnet.NewState(1)
+		state = simnet.NewState(dice)
 		sent  = counter{}
-		seed  uint64
+		seed  = dice << 32
 	)
 	e := &engine.Engine{
 		System:   func(context.Context) (resolver.System, error) { return s.System, nil },

@@ -57,7 +57,7 @@ func TestFollowUpsOnRealSockets(t *testing.T) {
 		budget int
 	}{
 		"wildcard":                   {"testdata/cases/O03-glibc.yaml", 60},
-		"wildcard, nearly no budget": {"testdata/cases/O03-glibc.yaml", 3},
+		"wildcard, nearly no budget": {"testdata/cases/O03-glibc.yaml", 6},
 		"wildcard behind a fault":    {"testdata/variations/wildcard-behind-servfail.yaml", 7},
 	} {
 		t.Run(name, func(t *testing.T) {
