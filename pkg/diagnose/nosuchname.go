@@ -67,15 +67,10 @@ func (v *view) foundElsewhere(r *probe.Resolution) bool {
 	return v.foundUnsearched(r) != nil || asksAsIs && len(v.unsearched(r)) > 0 && !v.deniedUnsearched(r)
 }
 
-// hasOne says whether a server that was asked directly has one of the names that r was denied, or its host.
+// hasOne says whether a server that was asked directly has r's host, as it is or under some domain.
 func (v *view) hasOne(r *probe.Resolution) bool {
 	return slices.ContainsFunc(v.direct, func(said *probe.Resolution) bool {
-		if said.Outcome != probe.OK {
-			return false
-		}
-		return canonical(said.Host) == canonical(r.Host) || slices.ContainsFunc(r.Attempts, func(a probe.Attempt) bool {
-			return canonical(a.Name) == canonical(said.Host)
-		})
+		return said.Outcome == probe.OK && endsWithHost(canonical(said.Host), canonical(r.Host))
 	})
 }
 

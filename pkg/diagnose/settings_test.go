@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"strings"
+	"testing"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/fact"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
@@ -110,4 +111,46 @@ func fourth(more ...trace) Input {
 	return facts(in, fact.DNSPolicy, "Default",
 		fact.DNSEvents, "Nameserver limits were exceeded, some nameservers have been omitted, the applied nameserver line is: 10.8.0.53 10.8.0.54 203.0.113.53",
 		fact.NodeResolvConf, "nameserver 10.8.0.53\nnameserver 10.8.0.54\nnameserver 203.0.113.53\nnameserver 10.9.0.53\n")
+}
+
+// judged is a run and the classes that have to be found in it, in order.
+type judged struct {
+	in   Input
+	want string
+}
+
+func checkVerdicts(t *testing.T, tests map[string]judged) {
+	t.Helper()
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			findings := Diagnose(tt.in)
+			if classes(findings) != tt.want {
+				t.Errorf("want %q, found\n%s", tt.want, told(findings))
+			}
+			for _, f := range findings {
+				checkShape(t, f, tt.in.Run)
+			}
+		})
+	}
+}
+
+// wanted are the names that rules want asked, each with how.
+func wanted(in Input) string {
+	var out []string
+	for _, f := range FollowUps(in) {
+		out = append(out, f.Ask.Host+" "+f.Ask.Variant.Label())
+	}
+	return strings.Join(out, "; ")
+}
+
+// withFact sets one more fact, or another value of one.
+func withFact(in Input, name, value string) Input {
+	more := map[string]probe.Fact{name: {Value: value}}
+	for k, v := range in.Run.Facts {
+		if k != name {
+			more[k] = v
+		}
+	}
+	in.Run.Facts = more
+	return in
 }
