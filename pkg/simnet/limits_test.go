@@ -101,6 +101,11 @@ func TestTimeGoesOnFromOneNetworkToTheNext(t *testing.T) {
 	if got := New(t.Context(), w, Options{State: st}).Now().Sub(start); got != 90*time.Second {
 		t.Errorf("the next network begins %s later", got)
 	}
+	st.Pass(10 * time.Second)
+	st.Pass(-time.Hour)
+	if got := New(t.Context(), w, Options{State: st}).Now().Sub(start); got != 100*time.Second {
+		t.Errorf("after a pause the next network begins %s later", got)
+	}
 	if got := New(t.Context(), w, Options{}).Now(); !got.Equal(start) {
 		t.Errorf("servers that were never asked begin at %s", got)
 	}

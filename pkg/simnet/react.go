@@ -52,6 +52,9 @@ func (st *State) inSecond(i int, at time.Time) int {
 	return b.n
 }
 
+// Pass lets time go by between one Network and the next.
+func (st *State) Pass(d time.Duration) { st.now = st.now.Add(max(d, 0)) }
+
 // chance throws the dice. It draws nothing for a probability of 0, so that a World without losses stays the same run.
 func (st *State) chance(p float64) bool { return p > 0 && st.dice.Float64() < p }
 
@@ -84,6 +87,9 @@ func (w *World) Connect(addr netip.Addr) Reaction {
 	}
 	if s.Silent || s.SilentTCP {
 		return Reaction{Silent: true}
+	}
+	if w.ServersOnly {
+		return Reaction{}
 	}
 	return Reaction{Delay: w.delay(s) / 2}
 }

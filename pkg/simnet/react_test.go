@@ -183,6 +183,18 @@ func TestReactMatchesEverySpelling(t *testing.T) {
 	}
 }
 
+// TestConnectTakesHalfTheWay: a handshake takes time on a way, and none where only servers are slow.
+func TestConnectTakesHalfTheWay(t *testing.T) {
+	w := world(t)
+	w.Servers[0].Delay = 40 * time.Millisecond
+	if d := w.Connect(ns1).Delay; d != 20*time.Millisecond {
+		t.Errorf("on a way of 40 ms the handshake takes %s", d)
+	}
+	if w.ServersOnly = true; w.Connect(ns1).Delay != 0 {
+		t.Errorf("beside the server it takes %s", w.Connect(ns1).Delay)
+	}
+}
+
 func TestReactTruncates(t *testing.T) {
 	w := world(t, do(t, "pad:60"))
 	q := resolver.Query{Name: "x.test.", Type: probe.TypeA}

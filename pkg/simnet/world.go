@@ -55,6 +55,9 @@ type World struct {
 	// Undecodable is the rcode with which servers answer what they cannot decode: a header and nothing else. 0 drops it, as
 	// most servers do.
 	Undecodable int
+	// ServersOnly makes delays those of the servers: handshakes take no time, as where server and asker are on one machine and its
+	// kernel answers them. Otherwise delays are those of the way, and half of one passes until a connection is open.
+	ServersOnly bool
 	// Loss is the probability with which a UDP query gets no reply.
 	Loss float64
 	// PairRace is the probability with which a UDP query is lost that is sent from the same socket to the same server at

@@ -44,6 +44,7 @@ func Predict(c *Case, l Library, rotateStart int, dist disturbance) (Prediction,
 	if err != nil {
 		return Prediction{}, err
 	}
+	w.ServersOnly = true
 	w = dist.apply(w)
 	sys := resolver.System{
 		ResolvConf: c.ResolvConf, NoResolvConf: c.NoResolvConf, Hosts: c.Hosts, NSSwitch: c.NSSwitch, GaiConf: c.GaiConf,
