@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"maps"
 	"net/netip"
 	"slices"
 	"strings"
@@ -66,9 +67,8 @@ func meanings(hosts []string, namespace string) []meant {
 type objectsSeen struct {
 	// own are all Services of the pod's namespace.
 	own answer[[]corev1.Service]
-	// services are by "name.namespace". One that is not here is not there.
-	services map[string]answer[*corev1.Service]
-	// slices are by the Service alone, pods by pod and Service.
+	// services and slices are by the Service alone, pods by pod and Service. A Service that is not here is not there.
+	services   map[meant]answer[*corev1.Service]
 	slices     map[meant]answer[[]discoveryv1.EndpointSlice]
 	pods       map[meant]answer[*corev1.Pod]
 	namespaces map[string]answer[*corev1.Namespace]
@@ -88,16 +88,30 @@ func readObjects(ctx context.Context, client kubernetes.Interface, namespace str
 			return asked(getNamespace, "", n, err)
 		})
 	})
+	read := func(m meant) answer[*corev1.Service] {
+		o, err := client.CoreV1().Services(m.namespace).Get(ctx, m.service, metav1.GetOptions{})
+		return asked(getServices, m.namespace, o, err)
+	}
+	// Those of other namespaces are not asked for only when their namespace is known to be there: that would be a round trip more.
+	var ofOthers map[meant]answer[*corev1.Service]
+	wg.Go(func() {
+		ofOthers = allAtOnce(alone(list, func(m meant) bool { return m.namespace != namespace }), read)
+	})
 	wg.Wait()
-	seen.readServicesOf(ctx, client, namespace, list)
+	seen.services = ofOthers
+	if seen.own.err == nil {
+		maps.Copy(seen.services, byName(seen.own.value, namespace))
+	} else {
+		maps.Copy(seen.services, allAtOnce(alone(list, func(m meant) bool { return m.namespace == namespace }), read))
+	}
 
 	var withSlices, withPod []meant
 	for _, m := range list {
-		s := seen.services[m.key()].value
+		s := seen.services[m.alone()].value
 		if s == nil || s.Spec.Type == corev1.ServiceTypeExternalName {
 			continue
 		}
-		withSlices = append(withSlices, meant{service: m.service, namespace: m.namespace})
+		withSlices = append(withSlices, m.alone())
 		if m.pod != "" && s.Spec.ClusterIP == corev1.ClusterIPNone {
 			withPod = append(withPod, m)
 		}
@@ -141,7 +155,29 @@ func allAtOnce[K comparable, T any](keys []K, read func(K) answer[T]) map[K]answ
 	return out
 }
 
-func (m meant) key() string { return m.service + "." + m.namespace }
+// alone is the Service without a pod.
+func (m meant) alone() meant { return meant{service: m.service, namespace: m.namespace} }
+
+// alone returns the Services of a list that are wanted.
+func alone(list []meant, wanted func(meant) bool) []meant {
+	var out []meant
+	for _, m := range list {
+		if wanted(m) {
+			out = append(out, m.alone())
+		}
+	}
+	return out
+}
+
+// byName are Services that were listed.
+func byName(services []corev1.Service, namespace string) map[meant]answer[*corev1.Service] {
+	out := map[meant]answer[*corev1.Service]{}
+	for i := range services {
+		s := &services[i]
+		out[meant{service: s.Name, namespace: namespace}] = asked(listServices, namespace, s, nil)
+	}
+	return out
+}
 
 // namespacesOf returns the namespaces of a list but for own, the pod's, which is there.
 func namespacesOf(list []meant, own string) []string {
@@ -165,32 +201,6 @@ func readServices(ctx context.Context, client kubernetes.Interface, namespace st
 		a.err = fmt.Errorf("there are more than %d", maxServices)
 	}
 	return a
-}
-
-// readServicesOf reads the Services of a list that those of the pod's namespace do not tell, all at once. In a namespace that is
-// known not to be there, there are none.
-func (s *objectsSeen) readServicesOf(ctx context.Context, client kubernetes.Interface, own string, list []meant) {
-	known := map[string]answer[*corev1.Service]{}
-	for i := range s.own.value {
-		o := &s.own.value[i]
-		known[o.Name+"."+own] = asked(listServices, own, o, nil)
-	}
-	var open []meant
-	for _, m := range list {
-		_, told := known[m.key()]
-		if told || m.namespace == own && s.own.err == nil || s.namespaces[m.namespace].missing() {
-			continue
-		}
-		open = append(open, meant{service: m.service, namespace: m.namespace})
-	}
-	read := allAtOnce(open, func(m meant) answer[*corev1.Service] {
-		o, err := client.CoreV1().Services(m.namespace).Get(ctx, m.service, metav1.GetOptions{})
-		return asked(getServices, m.namespace, o, err)
-	})
-	for m, a := range read {
-		known[m.key()] = a
-	}
-	s.services = known
 }
 
 // facts returns what was seen of the objects of a list.
@@ -238,7 +248,7 @@ func peerFact(p *corev1.Pod) fact.Peer {
 
 func (s objectsSeen) serviceFact(m meant) probe.Fact {
 	source := "service " + m.namespace + "/" + m.service
-	read := s.services[m.key()]
+	read := s.services[m.alone()]
 	switch {
 	case s.namespaces[m.namespace].missing():
 		return probe.Fact{Value: fact.None, Source: "namespace " + m.namespace}
@@ -260,7 +270,7 @@ func (s objectsSeen) serviceFact(m meant) probe.Fact {
 		}
 		out.ClusterIP = addr
 	}
-	endpoints := s.slices[meant{service: m.service, namespace: m.namespace}]
+	endpoints := s.slices[m.alone()]
 	if out.EndpointsUnknown = endpoints.err != nil; out.EndpointsUnknown {
 		return probe.Fact{Value: out.Text(), Source: source + "; endpoints are not known: " + endpoints.unknown()}
 	}
