@@ -30,9 +30,10 @@ const (
 	formatJSON     = "json"
 	formatYAML     = "yaml"
 	formatNDJSON   = "ndjson"
+	formatSVG      = "svg"
 )
 
-var formats = []string{formatTUI, formatText, formatMarkdown, formatJSON, formatYAML, formatNDJSON}
+var formats = []string{formatTUI, formatText, formatMarkdown, formatJSON, formatYAML, formatNDJSON, formatSVG}
 
 // source runs whatever a command does and emits what happens. It ends when all is done; an error means that the tool could not
 // do its work. It may emit from several goroutines.
@@ -167,6 +168,8 @@ func show(ctx context.Context, streams genericiooptions.IOStreams, o output, src
 		return document(ctx, src, func(run probe.Run) error { return report.YAML(streams.Out, run) })
 	case formatMarkdown:
 		return document(ctx, src, func(run probe.Run) error { return report.Markdown(streams.Out, run) })
+	case formatSVG:
+		return picture(ctx, streams.Out, src)
 	case formatTUI:
 		return onScreen(ctx, streams, o, src)
 	}
@@ -240,6 +243,22 @@ func document(ctx context.Context, src source, write func(probe.Run) error) (pro
 		return run, err
 	}
 	return run, errors.Join(err, write(run))
+}
+
+// The size of a picture, in cells: wide enough for the time column, and no wider than a page.
+const pictureWidth, pictureHeight = 100, 30
+
+// picture runs src and draws the screen that it ends with.
+func picture(ctx context.Context, out io.Writer, src source) (probe.Run, error) {
+	var events []probe.Event
+	run, err := collect(ctx, src, func(ev probe.Event) error {
+		events = append(events, ev)
+		return nil
+	})
+	if err != nil && len(run.Resolutions) == 0 {
+		return run, err
+	}
+	return run, errors.Join(err, tui.SVG(out, events, pictureWidth, pictureHeight))
 }
 
 // collect runs src and folds its events, each after it went through each (when that is not nil). An error of each stops src.

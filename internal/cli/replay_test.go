@@ -27,7 +27,7 @@ func TestReplayGivesTheSameReports(t *testing.T) {
 	if code != ExitOK || stream != string(saved) {
 		t.Errorf("code %d, stderr %q, the stream differs", code, errOut)
 	}
-	for _, format := range []string{"text", "json", "yaml", "markdown"} {
+	for _, format := range []string{"text", "json", "yaml", "markdown", "svg"} {
 		// A demo draws a new label and start time every time, so it is the first replay that the second is held against.
 		again := filepath.Join(t.TempDir(), "again.ndjson")
 		_, first, _ := main(t, "replay "+file+" --save "+again+" -o "+format)
