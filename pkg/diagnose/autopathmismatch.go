@@ -56,12 +56,24 @@ func (v *view) autopathAnswer(r *probe.Resolution) (*probe.Attempt, string) {
 	for _, q := range d.Queries {
 		for _, answer := range q.Answers {
 			target := canonical(answer.Data)
-			if answer.Type == "CNAME" && canonical(answer.Name) == canonical(d.Name) && endsWithHost(target, canonical(r.Host)) && target != canonical(d.Name) {
+			if answer.Type == "CNAME" && canonical(answer.Name) == canonical(d.Name) && endsWithHost(target, canonical(r.Host)) && target != canonical(d.Name) &&
+				(target == canonical(r.Host) || v.noServiceAt(d.Name)) {
 				return d, target
 			}
 		}
 	}
 	return nil, ""
+}
+
+// noServiceAt says whether it is known that a name is not that of a Service of type ExternalName: such an alias often begins with the
+// Service's own name.
+func (v *view) noServiceAt(name string) bool {
+	service, namespace, ok := Service(name, v.zone)
+	if !ok || canonical(name) != service+"."+namespace+".svc."+canonical(v.zone) {
+		return ok
+	}
+	s, known := v.facts.Service(service, namespace)
+	return known && s.ExternalName == ""
 }
 
 // endsWithHost says whether name is the host, or the host with a domain behind it.

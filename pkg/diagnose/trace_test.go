@@ -32,6 +32,8 @@ type message struct {
 	// flags are those of the reply, besides TC; alias is what its first record, a CNAME of the name that was asked, points to.
 	flags []string
 	alias string
+	// use is what the libc did with the reply, probe.UseAccepted where it is empty.
+	use string
 }
 
 func nx(after time.Duration) message {
@@ -188,6 +190,9 @@ func tell(add func(time.Duration, probe.Event), clock time.Duration, n int, name
 		}
 		reply := &probe.Received{Ref: ref, Server: m.server, Transport: transport, Socket: socket, ID: id, Rcode: m.reply, Use: probe.UseAccepted}
 		reply.Flags = m.flags
+		if m.use != "" {
+			reply.Use = m.use
+		}
 		if m.tc {
 			reply.Flags = append([]string{"TC"}, m.flags...)
 		}

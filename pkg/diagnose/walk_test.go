@@ -13,7 +13,7 @@ func walkFaults() map[string]Input {
 		"nodata-in-search":  emptyDomain(said("198.19.0.10", "mirror.example.net", probe.OK, "198.51.100.21")),
 		"nxdomain-hijack":   hijacked(said("198.19.0.10", "dnsprobe-abc.org", probe.OK, "203.0.113.99")),
 		"namespace-shadow":  shadowed(said("198.19.0.10", "status.example", probe.OK, "198.51.100.77"), said("198.19.0.10", "dnsprobe-abc.example", probe.NXDomain)),
-		"autopath-mismatch": facts(input(kubernetes(5), otherList("corp.example")), fact.Corefile, withAutopath),
+		"autopath-mismatch": facts(input(kubernetes(5), otherList("corp.example")), fact.Corefile, withAutopath, "service api.shop", "none"),
 		"windows-names":     facts(input(kubernetes(5), bySearch("ledger.core", 1, "10.96.44.7")), fact.OSImage, "Windows Server 2022 Datacenter"),
 	}
 }
