@@ -34,7 +34,7 @@ func Run(ctx context.Context, s scenario.Scenario, dice uint64) (Result, error) 
 	)
 	e := &engine.Engine{
 		System:   func(context.Context) (resolver.System, error) { return s.System, nil },
-		Resolver: probe.Resolver{Libc: s.Libc, Version: s.LibcVersion, Source: probe.SourceDetected},
+		Resolver: probe.Resolver{Libc: s.Libc, Version: s.LibcVersion, Caller: s.Caller, Source: probe.SourceDetected},
 		NewNetwork: func(ctx context.Context) (resolver.Network, error) {
 			seed++
 			return sent.count(simnet.New(ctx, &s.World, simnet.Options{State: state, Seed: seed})), nil
@@ -44,6 +44,7 @@ func Run(ctx context.Context, s scenario.Scenario, dice uint64) (Result, error) 
 	in := pipeline.In{
 		Prober: &watched{Prober: e.Prober("r", fold.Add), sent: &sent}, Settings: engine.Settings(s.System, e.Resolver, "target"), Resolver: e.Resolver, Target: s.Target, Facts: s.Facts,
 		Hosts: s.Hosts, Also: s.Also, Workload: Workload(s), Hostname: s.System.Hostname, Count: s.Count,
+		Ask: probe.Ask{Caller: s.Caller},
 	}
 	var result Result
 	judged := 0

@@ -13,6 +13,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/caller"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/simnet"
@@ -39,6 +40,8 @@ type Scenario struct {
 	System      resolver.System
 	Libc        probe.Libc
 	LibcVersion string
+	// Caller names who calls the libc, and how (pkg/caller); empty for a plain getaddrinfo.
+	Caller string
 	// Hosts are asked for; Also must keep working when a setting changes.
 	Hosts, Also []string
 	World       simnet.World
@@ -78,6 +81,7 @@ type file struct {
 	Target   fileTarget                 `json:"target"`
 	Settings fileSettings               `json:"settings"`
 	Libc     string                     `json:"libc"`
+	Caller   string                     `json:"caller"`
 	Hosts    []string                   `json:"hosts"`
 	Also     []string                   `json:"also"`
 	Servers  []fileServer               `json:"servers"`
@@ -128,6 +132,7 @@ type fileRule struct {
 	Server    netip.Addr      `json:"server"`
 	Transport probe.Transport `json:"transport"`
 	Port      string          `json:"port"`
+	EDNS      *bool           `json:"edns"`
 	Nth       []int           `json:"nth"`
 	Cycle     int             `json:"cycle"`
 	Over      int             `json:"over"`
@@ -166,7 +171,7 @@ func Read(data []byte) (Scenario, error) {
 
 func (f *file) scenario() (Scenario, error) {
 	s := Scenario{
-		Name: f.Name, Title: f.Title, Hosts: f.Hosts, Also: f.Also, Case: f.Case, Count: f.Count,
+		Name: f.Name, Title: f.Title, Hosts: f.Hosts, Also: f.Also, Caller: f.Caller, Case: f.Case, Count: f.Count,
 		Target: probe.Target{
 			Namespace: f.Target.Namespace, Pod: f.Target.Pod, Container: f.Target.Container, Node: f.Target.Node,
 			Owner: f.Target.Owner, Via: "model",
@@ -182,6 +187,9 @@ func (f *file) scenario() (Scenario, error) {
 		return s, fmt.Errorf("at most %d hosts, and %d names in also, are allowed", MaxNames, MaxNames)
 	case f.Count < 0 || f.Count > MaxCount:
 		return s, fmt.Errorf("count %d lies outside of 0 to %d", f.Count, MaxCount)
+	}
+	if _, known := caller.Of(f.Caller); f.Caller != "" && !known {
+		return s, fmt.Errorf("caller %.40q is none of %s", f.Caller, strings.Join(caller.Words(), ", "))
 	}
 	var err error
 	if s.Expect, err = f.Expect.expect(); err != nil {
@@ -250,8 +258,8 @@ func (f *file) world() (simnet.World, error) {
 			return w, fmt.Errorf("rule %d (%.80s): %w", i+1, r.Name, err)
 		}
 		w.Rules = append(w.Rules, simnet.Rule{
-			Name: r.Name, Type: r.Type, Server: r.Server, Transport: r.Transport, Port: r.Port, Nth: r.Nth, Cycle: r.Cycle,
-			Over: r.Over, Do: actions,
+			Name: r.Name, Type: r.Type, Server: r.Server, Transport: r.Transport, Port: r.Port, EDNS: r.EDNS, Nth: r.Nth,
+			Cycle: r.Cycle, Over: r.Over, Do: actions,
 		})
 	}
 	return w, w.Check()

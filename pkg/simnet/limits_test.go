@@ -45,6 +45,18 @@ func TestARateIsCountedAnewEachSecond(t *testing.T) {
 	}
 }
 
+func TestQueriesWithAnOPTRecord(t *testing.T) {
+	with, without := do(t, "formerr"), do(t, "a:192.0.2.1")
+	with.EDNS, without.EDNS = new(true), new(false)
+	w := world(t, with, without)
+	for size, want := range map[uint16]int{0: resolver.RcodeNoError, 1232: resolver.RcodeFormErr} {
+		r := w.React(NewState(1), resolver.Query{Name: "x.test.", Type: probe.TypeA, EDNSSize: size}, Arrival{Server: ns1})
+		if r.Reply.Rcode != want {
+			t.Errorf("size %d: rcode %d, want %d", size, r.Reply.Rcode, want)
+		}
+	}
+}
+
 func TestHalfOfTheSourcePorts(t *testing.T) {
 	lost := do(t, "drop")
 	lost.Port = PortEven

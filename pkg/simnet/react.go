@@ -153,7 +153,7 @@ func (w *World) match(st *State, q resolver.Query, from Arrival) ([]Action, bool
 	name := bare(q.Name)
 	for i := range w.Rules {
 		r := &w.Rules[i]
-		if !r.concerns(name, q.Type, from) {
+		if !r.concerns(name, &q, from) {
 			continue
 		}
 		st.matches[i]++
@@ -173,11 +173,13 @@ func (w *World) match(st *State, q resolver.Query, from Arrival) ([]Action, bool
 }
 
 // concerns says whether r is about a query, whatever came before it.
-func (r *Rule) concerns(name string, t probe.QueryType, from Arrival) bool {
+func (r *Rule) concerns(name string, q *resolver.Query, from Arrival) bool {
 	switch {
-	case r.Type != "" && r.Type != t, r.Transport != "" && r.Transport != from.Transport:
+	case r.Type != "" && r.Type != q.Type, r.Transport != "" && r.Transport != from.Transport:
 		return false
 	case r.Server.IsValid() && r.Server.Unmap() != from.Server.Unmap():
+		return false
+	case r.EDNS != nil && *r.EDNS != (q.EDNSSize != 0):
 		return false
 	case r.Port != "" && (r.Port == PortEven) != (from.Port%2 == 0):
 		return false

@@ -88,6 +88,8 @@ type Rule struct {
 	Transport probe.Transport
 	// Port limits the rule to half of the source ports: PortEven or PortOdd.
 	Port string
+	// EDNS limits the rule to queries with an OPT record, or without one; nil does not.
+	EDNS *bool
 	// Nth limits the rule to these of the queries that match the fields above, counted from 1. The others go on to the
 	// rules below.
 	Nth []int
