@@ -54,6 +54,7 @@ func newRoot(streams genericiooptions.IOStreams) *cobra.Command {
 		return usageError("see: "+c.CommandPath()+" --help", "%w", err)
 	})
 	root.AddCommand(
+		newPatchCommand(streams),
 		newPreflightCommand(streams),
 		newLocalCommand(streams),
 		newExplainCommand(streams),

@@ -173,3 +173,49 @@ func patch(run *probe.Run, f view.Frame) []view.Line {
 	out = append(out, inset(view.Patch(run, narrower(f)))...)
 	return append(out, view.Commands(run.Patch)...)
 }
+
+// PatchText writes the patch of a run for people: what was asked, what the variants do, the change and how it was checked. Without a
+// patch it says why there is none, and what helps in its place.
+func PatchText(w io.Writer, run probe.Run, o Options) error {
+	if o.ASCII {
+		run = view.ASCIIRun(run)
+	}
+	f := o.frame()
+	out := view.Header(&run, f)
+	shown := view.Shown(&run)
+	for _, i := range shown {
+		out = append(out, view.Summary(&run, &run.Resolutions[i], f)...)
+	}
+	out = append(out, whatIf(&run, shown, f)...)
+	if run.Patch != nil {
+		out = append(out, patch(&run, f)...)
+	} else {
+		out = append(out, view.Line{}, view.L(view.Strong, "No patch"))
+		out = append(out, inset(view.Wrap(view.Plain, noPatch(&run), narrower(f).Width))...)
+		out = append(out, findings(&run, f)...)
+	}
+	if p := view.Problems(&run, narrower(f)); len(p) > 0 {
+		out = append(out, view.Line{}, view.L(view.Strong, "Could not be done"))
+		out = append(out, inset(p)...)
+	}
+	var b bytes.Buffer
+	for _, l := range out {
+		b.WriteString(paint(l, o.Color))
+		b.WriteByte('\n')
+	}
+	_, err := w.Write(b.Bytes())
+	return err
+}
+
+// noPatch says why there is no patch. That the run could not find out is no reason to say that nothing helps.
+func noPatch(run *probe.Run) string {
+	for _, f := range run.Findings {
+		if f.Class != "healthy" {
+			return "No change of dnsConfig was found that helps here and leaves every name in use as it is. What helps is below."
+		}
+	}
+	if len(run.Findings) > 0 {
+		return "Nothing is wrong with how these names are resolved: no change is needed."
+	}
+	return "There is no verdict, so no change can be proposed."
+}
