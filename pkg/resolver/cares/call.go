@@ -188,6 +188,23 @@ func (c *call) closeSocket(cn *conn, reason string) {
 // maxTries bounds the messages of one query: settings can ask for thousands of millions.
 const maxTries = 1000
 
+// maxUnsent bounds the tries of one query where they send no message, as long as connections are refused.
+const maxUnsent = 2 * maxTries
+
+// exhausted ends the call when a query has been tried too often. It returns true when the query must not be tried again.
+func (c *call) exhausted(q *query) bool {
+	switch {
+	case q.tries <= maxUnsent:
+		return false
+	case c.done:
+		return true
+	}
+	c.Note("stopped after %d tries for one query, most of which sent nothing; c-ares would go on", q.tries)
+	c.EndLast(probe.Timeout)
+	c.finish(timedOut)
+	return true
+}
+
 // send hands messages over and reports them. false means that the system call failed, maybe for an earlier message: an ICMP
 // error that came meanwhile makes the next send fail.
 func (c *call) send(cn *conn, messages ...pending) bool {

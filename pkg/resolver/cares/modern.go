@@ -181,6 +181,9 @@ func (m *modern) requeue(q *query, now moment, st status, counts bool, list *[]d
 		q.tries++
 	}
 	if q.tries < len(m.r.servers)*m.r.conf.Attempts && !q.noRetries {
+		if m.exhausted(q) {
+			return
+		}
 		if list == nil {
 			m.dispatch(q, nil, now)
 			return

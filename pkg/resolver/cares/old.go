@@ -112,7 +112,9 @@ func (o *old) nextServer(q *query, now moment) {
 		q.server = (q.server + 1) % len(o.r.servers)
 		s := o.r.servers[q.server]
 		if !s.broken && !q.skip[q.server] && (!q.tcp || q.generations[q.server] != s.generation) {
-			o.send1(q, now)
+			if !o.exhausted(q) {
+				o.send1(q, now)
+			}
 			return
 		}
 	}

@@ -177,6 +177,22 @@ func TestTooManyTries(t *testing.T) {
 	}
 }
 
+// TestTooManyConnections: tries whose connections are refused send no message, and have a bound, too.
+func TestTooManyConnections(t *testing.T) {
+	w := &simnet.World{
+		Servers: []simnet.Server{{Addr: netip.MustParseAddr("127.0.0.2"), NoTCP: true}},
+		Rules:   []simnet.Rule{{Do: []simnet.Action{{Kind: simnet.ActTC}}}},
+	}
+	for version, options := range map[string]string{"1.18": "retry:-1", "1.34": "attempts:100000000"} {
+		m := newModel(t, version, settings(one+"options "+options+"\n"))
+		m.net = simnet.New(t.Context(), w, simnet.Options{})
+		m.want(resolver.Request{Host: "x.", Family: resolver.Inet}, "A x. 2; ETIMEOUT")
+		if n := strings.Count(m.notes(), "most of which sent nothing; c-ares would go on"); n != 1 {
+			t.Errorf("%s: %d notes about the bound: %.2000s", version, n, m.notes())
+		}
+	}
+}
+
 // opened keeps how sockets were opened.
 type opened struct {
 	resolver.Network
