@@ -4,10 +4,12 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/scenario"
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 )
 
 // Listener keeps what leaves through a device of another network namespace, such as that of a pod.
@@ -63,7 +65,33 @@ func (l *Listener) Packets(library Library) ([]scenario.Packet, error) {
 		return nil, nil
 	}
 	packets, _ := packetsOf(queries, queries[0].at, library.oneSocket())
-	return library.settle(packets), nil
+	return library.settle(byAttempt(packets)), nil
+}
+
+// byAttempt gives UDP sockets and ids of one attempt no class that another attempt has. What asks for one name after the other takes a new
+// socket each time, and the kernel can draw a port again that was closed a moment ago, for the same name in a second walk, too.
+func byAttempt(packets []scenario.Packet) []scenario.Packet {
+	type class struct{ number, attempt int }
+	sockets, ids := map[class]int{}, map[class]int{}
+	name, attempt := "", 0
+	out := slices.Clone(packets)
+	for i := range out {
+		p := &out[i]
+		if p.Transport == scenario.SYN {
+			p.Socket = classOf(sockets, class{p.Socket, 0})
+			continue
+		}
+		if p.Name != name {
+			name = p.Name
+			attempt++
+		}
+		of := attempt
+		if p.Transport == probe.TCP {
+			of = 0
+		}
+		p.Socket, p.ID = classOf(sockets, class{p.Socket, of}), classOf(ids, class{p.ID, attempt})
+	}
+	return out
 }
 
 // Close ends the listening.

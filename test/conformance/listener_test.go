@@ -7,11 +7,13 @@ import (
 	"net"
 	"os"
 	"os/exec"
+	"reflect"
 	"runtime"
 	"testing"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/scenario"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 )
 
@@ -56,5 +58,24 @@ func TestListenSaysWhatIsMissing(t *testing.T) {
 	if l, err := Listen("/proc/self/ns/none", "lo"); err == nil {
 		l.Close()
 		t.Error("listened in a namespace that is not there")
+	}
+}
+
+func TestAPortThatIsDrawnAgainIsAnotherSocket(t *testing.T) {
+	packet := func(transport probe.Transport, socket, id int, name string) scenario.Packet {
+		return scenario.Packet{Transport: transport, Socket: socket, ID: id, Name: name}
+	}
+	got := byAttempt([]scenario.Packet{
+		packet(probe.UDP, 1, 1, "a.x."), packet(probe.UDP, 1, 2, "a.x."),
+		packet(probe.UDP, 2, 3, "a."), packet(scenario.SYN, 3, 0, ""), packet(probe.TCP, 3, 3, "a."),
+		packet(probe.UDP, 1, 1, "a.x."), packet(probe.UDP, 1, 4, "a.x."), packet(probe.TCP, 3, 1, "a.x."),
+	})
+	want := []scenario.Packet{
+		packet(probe.UDP, 1, 1, "a.x."), packet(probe.UDP, 1, 2, "a.x."),
+		packet(probe.UDP, 2, 3, "a."), packet(scenario.SYN, 3, 0, ""), packet(probe.TCP, 3, 3, "a."),
+		packet(probe.UDP, 4, 4, "a.x."), packet(probe.UDP, 4, 5, "a.x."), packet(probe.TCP, 3, 4, "a.x."),
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got\n%swant\n%s", Listing(got), Listing(want))
 	}
 }
