@@ -166,7 +166,7 @@ func (h *hosts) inList(name, list string) []string {
 		}
 		dotted := strings.Contains(host, ".")
 		service := slices.Contains(h.services, host) && (hasPort || name != "")
-		if service || inCluster(host) || dotted && hasPort || namesHosts(name) && (dotted || hasPort) {
+		if service || inCluster(host) || hasPort && (dotted || isServed(port)) || namesHosts(name) && (dotted || hasPort) {
 			out = append(out, host)
 		}
 	}
@@ -221,6 +221,9 @@ func isPort(text string) bool {
 	}
 	return !strings.ContainsFunc(text, func(r rune) bool { return r < '0' || r > '9' })
 }
+
+// isServed says whether a number is more likely a port than the tag of an image, as in debian:12.
+func isServed(port string) bool { return len(port) > 3 || port == "80" || port == "443" }
 
 // isHost says whether text has the form of a name that an application looks up: no address, no number, no file.
 func isHost(text string) bool {

@@ -46,6 +46,9 @@ func TestHostsOfASetting(t *testing.T) {
 		{"HOSTNAME", "web.shop", ""},
 		{"IMAGE", "registry.example/app:1.2", ""},
 		{"IMAGE", "debian:12", ""},
+		{"", "ledger.core:8080", "ledger.core"},
+		{"", "unheard-of:8080", "unheard-of"},
+		{"", "unheard-of:80", "unheard-of"},
 		// What could be a secret is not kept, whatever it looks like.
 		{"API_TOKEN", "eyJhbGciOi.eyJzdWIiOi.SflKxwRJSM", ""},
 		{"SERVER", "eyJhbGciOi.eyJzdWIiOi.Sfl_KxwRJSM=", ""},
@@ -76,13 +79,14 @@ func TestHostsOfASetting(t *testing.T) {
 func TestHostsOfAContainer(t *testing.T) {
 	c := &corev1.Container{
 		Env: []corev1.EnvVar{
-			{Name: "A_HOST", Value: "a.shop"}, {Name: "B_HOST", Value: "a.shop"},
+			{Name: "A_HOST", Value: "a.shop"},
+			{Name: "B_HOST", Value: "a.shop"},
 			{Name: "C_URL", Value: "http://never.shop", ValueFrom: &corev1.EnvVarSource{}},
 		},
 		Command: []string{"postgres", "--upstream=http://b.shop:80"},
-		Args:    []string{"--db-host", "c.shop", "-Dcache.host=d.shop", "--password", "e.shop", "--flag", "f.shop", "g.shop:80", "--verbose"},
+		Args:    []string{"--db-host", "c.shop", "-Dcache.host=d.shop", "--password", "e.shop", "--flag", "f.shop", "g.shop:80", "h:8080", "debian:12", "--verbose"},
 	}
-	if diff := cmp.Diff([]string{"a.shop", "b.shop", "c.shop", "d.shop", "g.shop"}, hostsOf(c, []string{"postgres"})); diff != "" {
+	if diff := cmp.Diff([]string{"a.shop", "b.shop", "c.shop", "d.shop", "g.shop", "h"}, hostsOf(c, []string{"postgres"})); diff != "" {
 		t.Errorf("hosts (-want +got):\n%s", diff)
 	}
 	many := &corev1.Container{}

@@ -69,8 +69,10 @@ func TestEndpoints(t *testing.T) {
 func TestPolicies(t *testing.T) {
 	list := []Policy{
 		{Name: "allow-db", Rules: []PolicyRule{
-			{Protocol: "tcp", Port: "5432", To: "10.50.0.0/16"}, {Protocol: "udp", Port: "53", To: ToDNSPods},
-			{Protocol: "any", Port: "any", To: "0.0.0.0/0 except 10.0.0.0/8 169.254.0.0/16"}, {Protocol: "sctp", Port: "8000-9000", To: "pods app=db in kube-system"},
+			{Protocol: "tcp", Port: "5432", To: "10.50.0.0/16"},
+			{Protocol: "udp", Port: "53", To: ToDNSPods},
+			{Protocol: "any", Port: "any", To: "0.0.0.0/0 except 10.0.0.0/8 169.254.0.0/16"},
+			{Protocol: "sctp", Port: "8000-9000", To: "pods app=db in kube-system"},
 		}},
 		{Name: "deny-all"},
 	}

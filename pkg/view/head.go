@@ -78,12 +78,24 @@ func Facts(run *probe.Run, f Frame) []Line {
 		case fact.Unknown != "":
 			out = append(out, Hang(head, Caution, "unknown: "+fact.Unknown, f.Width)...)
 		case fact.Source != "":
-			out = append(out, Hang(head, Plain, fact.Value+" (from "+fact.Source+")", f.Width)...)
+			out = append(out, Hang(head, Plain, inOneLine(fact.Value)+" (from "+fact.Source+")", f.Width)...)
 		default:
-			out = append(out, Hang(head, Plain, fact.Value, f.Width)...)
+			out = append(out, Hang(head, Plain, inOneLine(fact.Value), f.Width)...)
 		}
 	}
 	return out
+}
+
+// fewLines is how many lines of a value are shown beside each other.
+const fewLines = 4
+
+// inOneLine is a value as it stands among others. Of a whole file only its length is said: the JSON of the run has it.
+func inOneLine(value string) string {
+	lines := strings.Split(strings.TrimSuffix(value, "\n"), "\n")
+	if len(lines) > fewLines {
+		return fmt.Sprintf("%d lines, in full with -o json", len(lines))
+	}
+	return strings.Join(lines, " / ")
 }
 
 func targetName(t probe.Target, dot string) string {
