@@ -34,7 +34,7 @@ func Run(ctx context.Context, s scenario.Scenario, dice uint64) (Result, error) 
 	)
 	e := &engine.Engine{
 		System:   func(context.Context) (resolver.System, error) { return s.System, nil },
-		Resolver: probe.Resolver{Libc: s.Libc, Version: s.LibcVersion, Caller: s.Caller, Source: probe.SourceDetected},
+		Resolver: probe.Resolver{Libc: s.Libc, Version: s.LibcVersion, Caller: s.Caller, Runtime: s.Runtime, Source: probe.SourceDetected},
 		NewNetwork: func(ctx context.Context) (resolver.Network, error) {
 			seed++
 			return sent.count(simnet.New(ctx, &s.World, simnet.Options{State: state, Seed: seed})), nil

@@ -106,6 +106,9 @@ var ofThePath = []string{
 	"nodelocal-upstream", "server-overload", "upstream-inconsistent", "wildcard-search", "namespace-shadow", "stub-loopback",
 }
 
+// alike are classes with the same symptom, which only a fact tells apart from the one that is found without it.
+var alike = map[string]string{"dead-backend": "overlay-udp"}
+
 // TestLessIsKnownLessIsSaid runs every case with all facts unknown: then no other fault of the path may be found than with them.
 func TestLessIsKnownLessIsSaid(t *testing.T) {
 	everyCase(t, func(t *testing.T, text string) {
@@ -125,7 +128,7 @@ func TestLessIsKnownLessIsSaid(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, f := range without.Run.Findings {
-			known := slices.ContainsFunc(with.Run.Findings, func(g probe.Finding) bool { return g.Class == f.Class })
+			known := slices.ContainsFunc(with.Run.Findings, func(g probe.Finding) bool { return g.Class == f.Class || g.Class == alike[f.Class] })
 			if !known && slices.Contains(ofThePath, f.Class) {
 				t.Errorf("without facts there is %s: %s", f.Class, f.Title)
 			}

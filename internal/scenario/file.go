@@ -26,6 +26,8 @@ const (
 	// MaxNames bounds the hosts, and the names in Also.
 	MaxNames = 64
 	maxFacts = 256
+	// maxRuntime is in bytes.
+	maxRuntime = 64
 	// MaxCount bounds how often a host is resolved.
 	MaxCount = 1000
 )
@@ -42,6 +44,8 @@ type Scenario struct {
 	LibcVersion string
 	// Caller names who calls the libc, and how (pkg/caller); empty for a plain getaddrinfo.
 	Caller string
+	// Runtime is what the target's program runs on ("node", probe.Resolver.Runtime), empty where that does not matter.
+	Runtime string
 	// Hosts are asked for; Also must keep working when a setting changes.
 	Hosts, Also []string
 	World       simnet.World
@@ -82,6 +86,7 @@ type file struct {
 	Settings fileSettings               `json:"settings"`
 	Libc     string                     `json:"libc"`
 	Caller   string                     `json:"caller"`
+	Runtime  string                     `json:"runtime"`
 	Hosts    []string                   `json:"hosts"`
 	Also     []string                   `json:"also"`
 	Servers  []fileServer               `json:"servers"`
@@ -171,7 +176,7 @@ func Read(data []byte) (Scenario, error) {
 
 func (f *file) scenario() (Scenario, error) {
 	s := Scenario{
-		Name: f.Name, Title: f.Title, Hosts: f.Hosts, Also: f.Also, Caller: f.Caller, Case: f.Case, Count: f.Count,
+		Name: f.Name, Title: f.Title, Hosts: f.Hosts, Also: f.Also, Caller: f.Caller, Runtime: f.Runtime, Case: f.Case, Count: f.Count,
 		Target: probe.Target{
 			Namespace: f.Target.Namespace, Pod: f.Target.Pod, Container: f.Target.Container, Node: f.Target.Node,
 			Owner: f.Target.Owner, Via: "model",
@@ -185,6 +190,8 @@ func (f *file) scenario() (Scenario, error) {
 		return s, errors.New("it has no hosts to ask for")
 	case len(f.Hosts) > MaxNames || len(f.Also) > MaxNames:
 		return s, fmt.Errorf("at most %d hosts, and %d names in also, are allowed", MaxNames, MaxNames)
+	case len(f.Runtime) > maxRuntime:
+		return s, fmt.Errorf("runtime has %d bytes, at most %d are allowed", len(f.Runtime), maxRuntime)
 	case f.Count < 0 || f.Count > MaxCount:
 		return s, fmt.Errorf("count %d lies outside of 0 to %d", f.Count, MaxCount)
 	}

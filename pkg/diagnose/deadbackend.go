@@ -222,6 +222,10 @@ func (v *view) backendRemedies(server netip.Addr, direct directResult, libc prob
 	if direct.silent != nil {
 		out = append(out, probe.Remedy{Text: fmt.Sprintf("Restart or remove endpoint %s, or mend the way from this node to it.", called(*direct.silent))})
 	} else {
+		if direct.asked == 0 {
+			out = append(out, probe.Remedy{Text: "First find out whether each server behind the Service answers (kubectl -n kube-system get endpointslices -l k8s-app=kube-dns): one that " +
+				"does not has to be mended or reached, and what follows is for the case that all do."})
+		}
 		out = append(out, probe.Remedy{
 			Text: fmt.Sprintf("On the node, delete the entries that still point at the old server: conntrack -D -p udp --orig-dst %s --dport 53. Or wait: entries "+
 				"without traffic run out.", server),
