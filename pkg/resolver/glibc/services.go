@@ -1,6 +1,8 @@
 package glibc
 
 import (
+	"strings"
+
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/resolver"
 )
@@ -221,6 +223,7 @@ func (c *call) hostByName(m module, name string, f family, checked bool) (addres
 
 // simple follows try_simple_gethostbyname: IPv4 alone goes through gethostbyname2_r, whose errors map differently.
 func (c *call) simple(name string) (eai, error) {
+	c.errno = errnoNone
 	for {
 		before := c.Attempts()
 		st, err := c.gethostbyname2(name)
@@ -248,6 +251,11 @@ func (c *call) simple(name string) (eai, error) {
 	}
 }
 
+// mayBeDigits reports whether glibc looks at a name as at an address, by its first byte.
+func mayBeDigits(name string) bool {
+	return name != "" && strings.IndexByte("0123456789abcdefABCDEF:", name[0]) >= 0
+}
+
 // mergeHosts keeps what a module found, or applies SUCCESS=merge, which the hosts database cannot do: two results make
 // none, a result that nothing is merged into stays.
 func (c *call) mergeHosts(m module, out addressList, st status, merging *bool) status {
@@ -271,9 +279,17 @@ func (c *call) mergeHosts(m module, out addressList, st status, merging *bool) s
 	return st
 }
 
-// gethostbyname2 follows gethostbyname2_r (nss/getXXbyYY_r.c).
+// digitsRoom is what glibc wants in its buffer beside a name that might be an address, and the name's end: an address, two lists of
+// pointers (nss/digits_dots.c).
+const digitsRoom = 16 + 16 + 8 + 1
+
+// gethostbyname2 follows gethostbyname2_r (nss/getXXbyYY_r.c). It does not clear errno: what a first round left there for want of room
+// decides about a second one that asks no service.
 func (c *call) gethostbyname2(name string) (status, error) {
-	c.errno = errnoNone
+	if mayBeDigits(name) && len(name)+digitsRoom > c.buffer {
+		c.errno = errnoRange
+		return c.fail(hostInternal, tryAgain), nil
+	}
 	if isDigitsAndDots(name, inet) {
 		return c.fail(hostNotFound, notFound), nil
 	}
