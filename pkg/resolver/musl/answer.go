@@ -2,6 +2,7 @@ package musl
 
 import (
 	"net/netip"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
@@ -136,39 +137,66 @@ func (x *exchange) cutRecord(q *asked, rr resolver.Record) {
 
 // inStep follows the way that __dns_parse takes over the questions to the first record. It does not go from label to label, but
 // on to the first byte that is 0 or at least 128, which it takes for the end of the name or for a pointer; a name with such a byte
-// in a label throws it off, unless that byte is near enough to the end. Owner names are taken to be pointers.
+// in a label throws it off, unless that byte is near enough to the end. Owner names are taken to be pointers, but the first one
+// where no question has it.
 func (r *Resolver) inStep(reply *resolver.Reply) bool {
 	var wire []byte
 	for _, q := range reply.Questions {
-		labels, err := resolver.Labels(q.Name)
-		if err != nil {
+		name, ok := wireName(q.Name)
+		if !ok {
 			return false
 		}
-		for _, label := range labels {
-			wire = append(append(wire, byte(len(label))), label...)
-		}
-		wire = append(wire, 0, byte(q.Type>>8), byte(q.Type), byte(q.Class>>8), byte(q.Class))
+		wire = append(append(wire, name...), byte(q.Type>>8), byte(q.Type), byte(q.Class>>8), byte(q.Class))
 	}
-	const pointerBytes = 2
-	first := len(wire) + pointerBytes
-	wire = append(wire, 0xc0, 12)
+	owner, ok := firstOwner(reply)
+	if !ok {
+		return false
+	}
+	wire = append(wire, owner...)
 	at := 0
 	for range reply.Questions {
-		if at = nameEnd(wire, at); at >= len(wire) || r.feat.oldParser && wire[at] > 193 {
-			// Until 1.2.4 only pointers to the beginning of the message are taken.
+		if at = nameEnd(wire, at); r.offName(wire, at) {
 			return false
 		}
 		if at += 5; wire[at-5] != 0 {
 			at++
 		}
 	}
-	if at = nameEnd(wire, at); at >= len(wire) {
+	if at = nameEnd(wire, at); r.offName(wire, at) {
 		return false
 	}
 	if at++; wire[at-1] != 0 {
 		at++
 	}
-	return at == first
+	return at == len(wire)
+}
+
+// offName reports whether musl gives up at what it takes for the end of a name. Until 1.2.4 only pointers to the beginning of the
+// message are taken.
+func (r *Resolver) offName(wire []byte, at int) bool {
+	return at >= len(wire) || r.feat.oldParser && wire[at] > 193
+}
+
+// firstOwner returns the first record's name as it is in the message.
+func firstOwner(reply *resolver.Reply) (name []byte, ok bool) {
+	if len(reply.Answers) > 0 && !slices.ContainsFunc(reply.Questions, func(q resolver.Question) bool {
+		return resolver.SameName(q.Name, reply.Answers[0].Name)
+	}) {
+		return wireName(reply.Answers[0].Name)
+	}
+	return []byte{0xc0, 12}, true
+}
+
+// wireName returns a name as it is in a message, without compression.
+func wireName(name string) (wire []byte, ok bool) {
+	labels, err := resolver.Labels(name)
+	if err != nil {
+		return nil, false
+	}
+	for _, label := range labels {
+		wire = append(append(wire, byte(len(label))), label...)
+	}
+	return append(wire, 0), true
 }
 
 // nameEnd returns where a name ends to musl.
