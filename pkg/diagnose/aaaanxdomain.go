@@ -18,7 +18,7 @@ var aaaaNXDomain = rule{class: "aaaa-nxdomain", judge: func(v *view) []probe.Fin
 				continue
 			}
 			findings = append(findings, probe.Finding{
-				Severity: probe.Warning,
+				Severity: severity(r),
 				Title: fmt.Sprintf("%s has an %s record, but %s is answered NXDOMAIN: the name exists and does not exist.",
 					clean(a.Name), found, denied),
 				Explain: "glibc, Go and c-ares take the address. musl believes the NXDOMAIN, so the same name does not resolve in Alpine images. A " +

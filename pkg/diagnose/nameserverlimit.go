@@ -38,7 +38,7 @@ var nameserverLimit = rule{class: "nameserver-limit", judge: func(v *view) []pro
 			continue
 		}
 		for _, server := range left[:min(len(left), mostLeftAsked)] {
-			asks = append(asks, ask(probe.Question{Server: server}, v.likelyName(r)))
+			asks = append(asks, ask(probe.Question{Server: server, Tries: 1}, v.likelyName(r)))
 		}
 	}
 	return asks

@@ -33,7 +33,8 @@ var negativeCache = rule{class: "negative-cache", judge: func(v *view) []probe.F
 	var asks []FollowUp
 	for _, r := range v.now {
 		for _, q := range v.behind(r) {
-			asks = append(asks, ask(probe.Question{Server: q.server}, q.name))
+			// A server that may not be asked from here costs a second, no more.
+			asks = append(asks, ask(probe.Question{Server: q.server, Tries: 1}, q.name))
 			if v.foundAt(q.server, q.name) != nil {
 				asks = append(asks, ask(probe.Question{Server: v.server(r)}, q.name))
 			}
@@ -51,7 +52,7 @@ var negativeCache = rule{class: "negative-cache", judge: func(v *view) []probe.F
 type behindQuestion struct{ server, name, what string }
 
 // mostBehind bounds how many servers behind the pod's own are asked for one name.
-const mostBehind = 3
+const mostBehind = 2
 
 // behind are the questions that tell whether a denial of r's host is an old one: a Service that is known to be there is asked for at the
 // endpoints of the cluster's DNS, an outside name at the one server that the Corefile forwards to.

@@ -17,17 +17,28 @@ import (
 // Libcs differ here more than anywhere else. A lone `.` on the search line is fine for glibc, Go and musl from 1.2.4 on; older musl sends
 // a malformed query for it and gives up after its whole timeout, and c-ares 1.18 refuses the lookup.
 var resolvconfInvalid = rule{class: "resolvconf-invalid", judge: func(v *view) []probe.Finding {
-	for _, judge := range []func() []probe.Finding{v.noNameserverRead, v.nothingSent, v.oddElements, v.linesPassedOver} {
+	for _, judge := range []func() []probe.Finding{v.noNameserverRead, v.nameserverPassedOver, v.nothingSent, v.oddElements, v.linesPassedOver} {
 		if findings := judge(); len(findings) > 0 {
 			return findings
 		}
 	}
 	return nil
 }, asks: func(v *view) []FollowUp {
-	if _, limited := v.listLimit(); limited {
-		return nil
+	var asks []FollowUp
+	for _, r := range v.now {
+		if !notFound(r) {
+			continue
+		}
+		for _, server := range v.misspelled() {
+			for _, name := range v.meantNames(r) {
+				asks = append(asks, ask(probe.Question{Server: server, Tries: 1}, name))
+			}
+		}
 	}
-	return v.askUnread(v.unread())
+	if _, limited := v.listLimit(); limited {
+		return asks
+	}
+	return append(asks, v.askUnread(v.unread())...)
 }, page: page{
 	needs: "The file as text, the libc that reads it, and a trace in which the host fails because of it: the attempt that could not be made, the " +
 		"loopback address that is asked in the place of the nameserver, no query at all, or a reply that has the host in a domain that is not searched.",
@@ -62,6 +73,64 @@ func (v *view) noNameserverRead() []probe.Finding {
 			Caveat: "The file is made from the pod's dnsConfig and the node's file: mend those, then create the pod anew.",
 		}}
 		findings = append(findings, f)
+	}
+	return findings
+}
+
+// misspelled are the addresses in nameserver lines that the libc cannot read: with a port, a prefix length, or a comma behind them.
+func (v *view) misspelled() []string {
+	var out []string
+	for _, word := range v.written().nameservers {
+		if isAddress(word) {
+			continue
+		}
+		address := strings.Trim(word, ",;\"'")
+		if both, err := netip.ParseAddrPort(address); err == nil {
+			address = both.Addr().String()
+		}
+		address, _, _ = strings.Cut(strings.Trim(address, "[]"), "/")
+		if isAddress(address) && !isLoopback(address) && !slices.Contains(v.run.Settings.Nameservers, address) && len(out) < mostLeftAsked {
+			out = append(out, address)
+		}
+	}
+	return out
+}
+
+// meantNames are the names that r's host most likely means: the Service, and the name itself.
+func (v *view) meantNames(r *probe.Resolution) []string {
+	names := []string{canonical(v.likelyName(r))}
+	if service := v.serviceIn(r.Host, v.zone); service != "" && service != names[0] {
+		names = append([]string{service}, names...)
+	}
+	return names
+}
+
+// nameserverPassedOver: a nameserver cannot be read as it is written, the others deny the host, and that one has it.
+func (v *view) nameserverPassedOver() []probe.Finding {
+	var findings []probe.Finding
+	for _, r := range v.now {
+		if !notFound(r) {
+			continue
+		}
+		for _, server := range v.misspelled() {
+			i := slices.IndexFunc(v.meantNames(r), func(name string) bool { return v.foundAt(server, name) != nil })
+			if i < 0 {
+				continue
+			}
+			known := v.foundAt(server, v.meantNames(r)[i])
+			f := v.invalid(r, fmt.Sprintf("%s passes over nameserver %s, which it cannot read as it is written, and that one has %s.", v.libc(), clean(server), clean(r.Host)))
+			f.Explain = fmt.Sprintf("Only %s is asked, and says that there is no such name.", listOr(v.run.Settings.Nameservers, "another server"))
+			f.Evidence = append([]probe.Evidence{
+				{Text: fmt.Sprintf("%s, asked directly for %s: %s", clean(server), bare(known.Host), list(answersOf(known))), Resolution: known.ID},
+				v.see(r, &r.Attempts[len(r.Attempts)-1]),
+			}, v.warningsOn("nameserver")...)
+			f.Remedies = []probe.Remedy{{
+				Text:   fmt.Sprintf("Write the line as: nameserver %s", clean(server)),
+				Caveat: "The file is made from the pod's dnsConfig and the node's file: mend those, then create the pod anew.",
+			}}
+			findings = append(findings, f)
+			break
+		}
 	}
 	return findings
 }

@@ -49,7 +49,10 @@ func TestResolvconfInvalidVerdicts(t *testing.T) {
 	indented := withRaw(probe.Settings{Nameservers: []string{"198.19.0.10"}, Ndots: 1}, "  search shop.svc.cluster.local\nnameserver 198.19.0.10\n")
 	catalog := trace{host: "catalog", outcome: probe.NXDomain, tries: []try{denied("catalog.", -1, ms)}}
 	whole := withRaw(kubernetes(5), "search shop.svc.cluster.local svc.cluster.local cluster.local ec2.internal\n")
+	port := withRaw(kubernetes(5), "nameserver 10.96.0.10:53\nnameserver 198.19.0.10\n")
 	checkVerdicts(t, map[string]judged{
+		"the right server has a port":             {judging(input(port, nowhere(), said("10.96.0.10", "ledger.core.svc.cluster.local", probe.OK, "10.96.44.7")), "ledger.core"), "resolvconf-invalid"},
+		"it has a port, and not the name":         {judging(input(port, nowhere(), said("10.96.0.10", "ledger.core.svc.cluster.local", probe.NXDomain)), "ledger.core"), "no-such-name"},
 		"a port behind the address":               {loopback("nameserver 198.19.0.10:53", closed), "resolvconf-invalid"},
 		"a loopback address that is written":      {loopback("nameserver 127.0.0.1", closed), "stub-loopback"},
 		"something answers at loopback":           {loopback("nameserver dns.example", answered), "healthy"},
