@@ -27,7 +27,7 @@ func TestRBACPageIsCurrent(t *testing.T) {
 	var table strings.Builder
 	table.WriteString("| permission | where | tells |\n|---|---|---|\n")
 	for _, p := range cluster.Optional() {
-		where := map[cluster.Scope]string{cluster.InPodNamespace: "the pod's namespace", cluster.InSystem: "`kube-system`", cluster.InCluster: "the cluster"}[p.Scope]
+		where := map[cluster.Scope]string{cluster.InPodNamespace: "the pod's namespace", cluster.InSystem: "`kube-system`", cluster.InDefault: "`default`", cluster.InCluster: "the cluster"}[p.Scope]
 		what := p.Verb + " " + p.Resource
 		if len(p.Names) > 0 {
 			what += " (" + strings.Join(p.Names, ", ") + ")"

@@ -47,6 +47,7 @@ func Look(ctx context.Context, client kubernetes.Interface, s Subject) Known {
 		objects   objectsSeen
 		kubeProxy answer[*corev1.ConfigMap]
 		node      answer[*corev1.Node]
+		ofNode    answer[[]corev1.Event]
 		events    answer[[]corev1.Event]
 	}
 	var wg sync.WaitGroup
@@ -57,6 +58,7 @@ func Look(ctx context.Context, client kubernetes.Interface, s Subject) Known {
 	wg.Go(func() { seen.objects = readObjects(ctx, client, s.Pod.Namespace, list) })
 	wg.Go(func() { seen.kubeProxy = readKubeProxy(ctx, client) })
 	wg.Go(func() { seen.node = readNode(ctx, client, s.Pod.Spec.NodeName) })
+	wg.Go(func() { seen.ofNode = readNodeEvents(ctx, client, s.Pod.Spec.NodeName) })
 	wg.Go(func() { seen.events = readEvents(ctx, client, s.Pod) })
 	wg.Wait()
 
@@ -67,6 +69,7 @@ func Look(ctx context.Context, client kubernetes.Interface, s Subject) Known {
 	facts[fact.Owner], facts[fact.ManagedBy] = seen.owner.Fact, seen.owner.Managed
 	facts[fact.NetworkPolicies] = seen.policies.fact(s.Pod, seen.dns)
 	facts[fact.KubeProxyMode] = kubeProxyFact(seen.kubeProxy)
+	facts[fact.Conntrack] = conntrackFact(seen.ofNode, s.Pod.Spec.NodeName, s.Now)
 	facts[fact.DNSEvents] = eventsFact(seen.events, s.Pod)
 	facts[fact.Environment] = environmentFact(s.Pod, s.Container, seen.objects.own)
 	return Known{Facts: facts, Owner: seen.owner, Services: namesOf(seen.objects.own.value)}

@@ -109,6 +109,10 @@ func stock() (*corev1.Pod, []runtime.Object) {
 			ObjectMeta: meta("store", "node-1"), Spec: corev1.PodSpec{NodeName: "node-b", Subdomain: "ring-hl"},
 			Status: corev1.PodStatus{Phase: corev1.PodRunning, PodIP: "10.244.1.21"},
 		},
+		&corev1.Event{
+			ObjectMeta: meta("default", "node-a.1"), Reason: "ConntrackFull", LastTimestamp: before(time.Minute),
+			InvolvedObject: corev1.ObjectReference{Kind: "Node", Name: "node-a"},
+		},
 	}
 }
 
@@ -122,7 +126,7 @@ var told = map[string]string{
 	fact.DNSEndpoints:        "10.244.0.5 ready pod=kube-dns-0 node=node-b restarts=2; 10.244.0.6 not-ready pod=kube-dns-1 node=node-b",
 	fact.DNSEndpointsChanged: "1m30s", fact.DNSUpstreamService: "10.96.0.77", fact.ClusterDomain: "k8s.example",
 	fact.NodeLocal: "169.254.20.10 10.96.0.10 ready pod=node-local-dns-x1", fact.NetworkPolicies: "dns-only: udp/53 to dns-pods",
-	fact.KubeProxyMode: "ipvs", fact.Kernel: "5.15.0-91-generic", fact.OSImage: "Debian 12", fact.DNSEvents: "Search Line limits were exceeded",
+	fact.KubeProxyMode: "ipvs", fact.Conntrack: "full", fact.Kernel: "5.15.0-91-generic", fact.OSImage: "Debian 12", fact.DNSEvents: "Search Line limits were exceeded",
 	fact.PodStarted:          "52h0m0s",
 	"service ledger.shop":    "ClusterIP 10.96.20.1 ready=1",
 	"service ring-hl.store":  "headless ready=1 not-ready=1",
@@ -180,6 +184,7 @@ func TestEachPermissionThatIsMissing(t *testing.T) {
 		},
 		{"list", "networkpolicies", "shop", "list networkpolicies in namespace shop", []string{fact.NetworkPolicies}},
 		{"list", "events", "shop", "list events in namespace shop", []string{fact.DNSEvents}},
+		{"list", "events", "default", "list events in namespace default", []string{fact.Conntrack}},
 		{"get", "nodes", "", "get nodes", []string{fact.Kernel, fact.OSImage}},
 		{"get", "namespaces", "", "get namespaces", []string{"namespace store", "namespace example"}},
 		{"get", "services", "store", "get services in namespace store", []string{"service ring-hl.store"}},

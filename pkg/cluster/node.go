@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -141,4 +142,45 @@ func eventsFact(events answer[[]corev1.Event], pod *corev1.Pod) probe.Fact {
 		return probe.Fact{Value: fact.None, Source: source + "; the API server forgets events after an hour or so"}
 	}
 	return bounded(strings.Join(lines, "\n"), source, maxValue)
+}
+
+// conntrackFull is the reason of the events by which the node problem detector says that the node's conntrack table is full
+// (github.com/kubernetes/node-problem-detector, config/network-problem-monitor.json).
+const conntrackFull = "ConntrackFull"
+
+// recent is how old such an event may be: the detector looks every half minute.
+const recent = 5 * time.Minute
+
+func readNodeEvents(ctx context.Context, client kubernetes.Interface, node string) answer[[]corev1.Event] {
+	list, err := client.CoreV1().Events(metav1.NamespaceDefault).List(ctx, metav1.ListOptions{
+		FieldSelector: "involvedObject.kind=Node,involvedObject.name=" + node + ",reason=" + conntrackFull, Limit: few,
+	})
+	if err != nil {
+		return asked[[]corev1.Event](listNodeEvents, metav1.NamespaceDefault, nil, err)
+	}
+	return asked(listNodeEvents, metav1.NamespaceDefault, list.Items, nil)
+}
+
+// conntrackFact says that the table is full where an event has just said so. No event proves nothing: not every cluster has somebody
+// who looks.
+func conntrackFact(events answer[[]corev1.Event], node string, now time.Time) probe.Fact {
+	source := "events " + conntrackFull + " of node " + node
+	if events.err != nil {
+		return events.fact(source)
+	}
+	var last time.Time
+	for _, e := range events.value {
+		if e.Reason != conntrackFull || e.InvolvedObject.Kind != "Node" || e.InvolvedObject.Name != node {
+			continue
+		}
+		for _, at := range []time.Time{e.LastTimestamp.Time, e.EventTime.Time} {
+			if at.After(last) {
+				last = at
+			}
+		}
+	}
+	if last.IsZero() || now.Sub(last) > recent {
+		return probe.Fact{Unknown: "no event says that it is full; on the node, /proc/sys/net/netfilter/nf_conntrack_count and nf_conntrack_max have the numbers", Source: source}
+	}
+	return probe.Fact{Value: fact.Table{Said: true}.String(), Source: source + ", " + ago(last, now) + " ago"}
 }

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -74,5 +75,28 @@ func TestEventsOfAPod(t *testing.T) {
 	}
 	if f := eventsFact(readEvents(t.Context(), fake.NewClientset(), pod), pod); f.Value != fact.None {
 		t.Errorf("%+v", f)
+	}
+}
+
+func TestConntrackIsFullWhileSomebodySaysSo(t *testing.T) {
+	event := func(node, reason string, age time.Duration) corev1.Event {
+		return corev1.Event{Reason: reason, LastTimestamp: before(age), InvolvedObject: corev1.ObjectReference{Kind: "Node", Name: node}}
+	}
+	for name, tt := range map[string]struct {
+		events []corev1.Event
+		want   string
+	}{
+		"nobody says so":  {nil, ""},
+		"just now":        {[]corev1.Event{event("node-a", conntrackFull, time.Hour), event("node-a", conntrackFull, time.Minute)}, "full"},
+		"an hour ago":     {[]corev1.Event{event("node-a", conntrackFull, time.Hour)}, ""},
+		"another node":    {[]corev1.Event{event("node-b", conntrackFull, time.Minute)}, ""},
+		"something else":  {[]corev1.Event{event("node-a", "OOMKilling", time.Minute)}, ""},
+		"without a time":  {[]corev1.Event{{Reason: conntrackFull, InvolvedObject: corev1.ObjectReference{Kind: "Node", Name: "node-a"}}}, ""},
+		"by the new time": {[]corev1.Event{{Reason: conntrackFull, EventTime: metav1.NewMicroTime(now), InvolvedObject: corev1.ObjectReference{Kind: "Node", Name: "node-a"}}}, "full"},
+	} {
+		f := conntrackFact(asked(listNodeEvents, "default", tt.events, nil), "node-a", now)
+		if f.Value != tt.want || (f.Unknown == "") != (tt.want != "") || f.Source == "" {
+			t.Errorf("%s: %+v", name, f)
+		}
 	}
 }

@@ -20,6 +20,8 @@ const (
 	InPodNamespace Scope = iota
 	// InSystem is the namespace of the cluster's DNS, kube-system.
 	InSystem
+	// InDefault is the namespace default, where events of nodes are.
+	InDefault
 	// InCluster is everywhere: for objects that have no namespace, and for those of a namespace that a host names.
 	InCluster
 )
@@ -71,6 +73,10 @@ var (
 		Verb: "list", Group: "discovery.k8s.io", Resource: "endpointslices", Scope: InPodNamespace,
 		Tells: "how many endpoints of such a Service are ready",
 	}
+	listNodeEvents = Permission{
+		Verb: "list", Resource: "events", Scope: InDefault,
+		Tells: "whether the node problem detector says that the node's conntrack table is full",
+	}
 	getNode = Permission{
 		Verb: "get", Resource: "nodes", Scope: InCluster, Tells: "the kernel and the operating system of the pod's node",
 	}
@@ -93,8 +99,8 @@ var (
 // Optional lists the permissions that facts rest on, the most telling first.
 func Optional() []Permission {
 	return []Permission{
-		getDNSService, listDNSServices, listDNSEndpoints, listDNSPods, getDNSConfigs, listPolicies, listEvents, listServices, listEndpoints, getNode, getNamespace,
-		getServices, getPods, listAllEndpoints,
+		getDNSService, listDNSServices, listDNSEndpoints, listDNSPods, getDNSConfigs, listPolicies, listEvents, listServices, listEndpoints, getNode,
+		listNodeEvents, getNamespace, getServices, getPods, listAllEndpoints,
 	}
 }
 
@@ -106,6 +112,8 @@ func (p Permission) In(namespace string) string {
 		return what + " in namespace " + namespace
 	case InSystem:
 		return what + " in namespace " + metav1.NamespaceSystem
+	case InDefault:
+		return what + " in namespace " + metav1.NamespaceDefault
 	}
 	return what
 }
@@ -144,6 +152,8 @@ func review(ctx context.Context, client kubernetes.Interface, namespace string, 
 		of.Namespace = namespace
 	case InSystem:
 		of.Namespace = metav1.NamespaceSystem
+	case InDefault:
+		of.Namespace = metav1.NamespaceDefault
 	}
 	if len(p.Names) > 0 {
 		of.Name = p.Names[0]
@@ -158,7 +168,7 @@ func review(ctx context.Context, client kubernetes.Interface, namespace string, 
 }
 
 // Roles returns ready-made roles with all permissions that facts rest on, as YAML: one for the pod's namespace, one for that of the
-// cluster's DNS, and one for the cluster.
+// cluster's DNS, one for the events of nodes, and one for the cluster.
 func Roles(namespace string) string {
 	var b strings.Builder
 	for i, role := range []struct {
@@ -167,6 +177,7 @@ func Roles(namespace string) string {
 	}{
 		{"Role", "dnsprobe-facts", namespace, InPodNamespace},
 		{"Role", "dnsprobe-facts", metav1.NamespaceSystem, InSystem},
+		{"Role", "dnsprobe-facts-nodes", metav1.NamespaceDefault, InDefault},
 		{"ClusterRole", "dnsprobe-facts", "", InCluster},
 	} {
 		if i > 0 {

@@ -56,10 +56,10 @@ func TestRolesAreWhatFactsNeed(t *testing.T) {
 	}
 	rules := 0
 	documents := strings.Split(Roles("shop"), "---\n")
-	if len(documents) != 3 {
+	if len(documents) != 4 {
 		t.Fatalf("%d documents", len(documents))
 	}
-	for i, namespace := range []string{"shop", "kube-system", ""} {
+	for i, namespace := range []string{"shop", "kube-system", "default", ""} {
 		var r role
 		if err := yaml.UnmarshalStrict([]byte(strings.Replace(documents[i], "apiVersion: rbac.authorization.k8s.io/v1\n", "", 1)), &r); err != nil {
 			t.Fatal(err)
