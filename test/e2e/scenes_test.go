@@ -76,10 +76,10 @@ func drop(t *testing.T, pod, hook, match string) {
 	filter(t, nodeNamespace, "drop-"+pod, hook, "ip saddr "+address+" "+match+" drop")
 }
 
-// atOnce is before the Services' addresses are translated, afterwards is behind that.
+// prerouting is before the addresses of Services are translated, forwarding is behind that.
 const (
-	atOnce     = "type filter hook prerouting priority raw"
-	afterwards = "type filter hook forward priority filter"
+	prerouting = "type filter hook prerouting priority raw"
+	forwarding = "type filter hook forward priority filter"
 )
 
 // egress creates a NetworkPolicy that selects a pod of namespace shop; rules are its egress rules, as JSON.
@@ -125,7 +125,7 @@ func TestTCPIsBlocked(t *testing.T) {
 	// Go asks for 1232 bytes over UDP, and again over TCP for what is larger.
 	quietPod(t, "cart", "onlyudp", impatient)
 	egress(t, "onlyudp", `[{"ports": [{"protocol": "UDP", "port": 53}]}]`)
-	drop(t, "onlyudp", atOnce, "tcp dport 53")
+	drop(t, "onlyudp", prerouting, "tcp dport 53")
 	run := probedUntil(t, 3, "-n", "shop", "onlyudp", "huge.example.com")
 	checkCause(t, run, "tcp53-blocked", "TCP", "onlyudp")
 }
@@ -135,7 +135,7 @@ func TestAPolicyThatForgetsDNS(t *testing.T) {
 	t.Parallel()
 	quietPod(t, "checkout", "denied", impatient)
 	egress(t, "denied", `[{"to": [{"ipBlock": {"cidr": "10.50.0.0/16"}}], "ports": [{"protocol": "TCP", "port": 5432}]}]`)
-	drop(t, "denied", atOnce, "meta l4proto {tcp, udp} th dport 53")
+	drop(t, "denied", prerouting, "meta l4proto {tcp, udp} th dport 53")
 	run := probedUntil(t, 3, "-n", "shop", "denied", "ledger.core")
 	checkCause(t, run, "egress-blocked", "denied", "10.50.0.0/16")
 }
@@ -145,7 +145,7 @@ func TestAPolicyThatForgetsUDP(t *testing.T) {
 	t.Parallel()
 	quietPod(t, "checkout", "onlytcp", impatient)
 	egress(t, "onlytcp", `[{"ports": [{"protocol": "TCP"}]}]`)
-	drop(t, "onlytcp", atOnce, "udp dport 53")
+	drop(t, "onlytcp", prerouting, "udp dport 53")
 	run := probedUntil(t, 3, "-n", "shop", "onlytcp", "ledger.core")
 	checkCause(t, run, "egress-blocked-udp", "onlytcp")
 }
@@ -160,7 +160,7 @@ func TestOneOfTwoCoreDNSPodsIsDead(t *testing.T) {
 	if len(servers) != 2 {
 		t.Fatalf("CoreDNS has the pods %q, want two", servers)
 	}
-	drop(t, "halved", afterwards, "ip daddr "+servers[0]+" meta l4proto {tcp, udp} th dport 53")
+	drop(t, "halved", forwarding, "ip daddr "+servers[0]+" meta l4proto {tcp, udp} th dport 53")
 	run := probed(t, "-n", "shop", "halved", "ledger", "--count", "20")
 	checkCause(t, run, "dead-backend", servers[0])
 }
@@ -237,7 +237,7 @@ func TestNodeLocalDNSCache(t *testing.T) {
 
 	// A policy for the pods of CoreDNS does not cover an address of the node.
 	egress(t, "uncached", `[{"to": `+dnsPods+`, "ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}]}]`)
-	drop(t, "uncached", atOnce, "ip daddr "+address)
+	drop(t, "uncached", prerouting, "ip daddr "+address)
 	run = probedUntil(t, 3, "-n", "shop", "uncached", "ledger.core")
 	checkCause(t, run, "nodelocal-blocked", address, "uncached")
 }
