@@ -105,6 +105,10 @@ func (r *corefileReader) zones(words []string) {
 	r.more = len(words) > 0 && strings.HasSuffix(words[len(words)-1], ",")
 }
 
+// maxPlugins bounds the plugins of a block: a snippet that is imported again and again would grow a text of some KiB into a thousand times
+// that.
+const maxPlugins = 1000
+
 // withoutSnippets puts the plugins of snippets, blocks whose only zone is a name in parentheses, where they are imported.
 func withoutSnippets(all []ServerBlock) []ServerBlock {
 	snippets := map[string][]Plugin{}
@@ -119,6 +123,9 @@ func withoutSnippets(all []ServerBlock) []ServerBlock {
 	for i := range blocks {
 		var plugins []Plugin
 		for _, p := range blocks[i].Plugins {
+			if len(plugins) > maxPlugins {
+				break
+			}
 			snippet, found := []Plugin(nil), false
 			if p.Name == "import" && len(p.Args) > 0 {
 				snippet, found = snippets[p.Args[0]]

@@ -1,6 +1,7 @@
 package fact
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
@@ -94,5 +95,13 @@ func TestZoneOfCluster(t *testing.T) {
 		if got := ZoneOfCluster(ParseCorefile(text)); got != want {
 			t.Errorf("%q: zone %q, want %q", text, got, want)
 		}
+	}
+}
+
+func TestSnippetsDoNotGrowWithoutBound(t *testing.T) {
+	text := "(s) {\n" + strings.Repeat("log\n", 500) + "}\n. {\n" + strings.Repeat("import s\n", 500) + "}\n"
+	blocks := ParseCorefile(text)
+	if n := len(blocks[0].Plugins); n < maxPlugins || n > maxPlugins+500 {
+		t.Errorf("%d plugins", n)
 	}
 }
