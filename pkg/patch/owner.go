@@ -109,14 +109,15 @@ func pods(o probe.Owner) string {
 
 // Managed says in a sentence who takes a change of an owner back, and where it has to be made to last. By is the fact ManagedBy.
 func Managed(kind, by string) string {
-	where := "where that gets its manifests from"
-	switch word, _, _ := strings.Cut(strings.ToLower(by), " "); word {
+	kind = printable.Text(kind, maxWord)
+	first, _, _ := strings.Cut(strings.ToLower(by), " ")
+	switch first {
 	case "helm":
-		where = "in the chart or its values, and the next helm upgrade brings it"
-	case "argo", "argocd":
-		where = "in the repository that the application follows"
-	case "flux", "kustomization":
-		where = "in the repository that Flux follows"
+		// Helm merges three ways since version 3: what the chart does not set stays until it does.
+		return fmt.Sprintf("%s manages this %s: a rollback, or an upgrade that sets its dnsConfig, will take the change back. To last it has to be made in the "+
+			"chart or its values.", by, kind)
+	case "argo", "flux", "kapp":
+		return fmt.Sprintf("%s manages this %s and will take the change back. To last it has to be made in the repository that it follows.", by, kind)
 	}
-	return fmt.Sprintf("%s manages this %s and will take the change back. To last it has to be made %s.", by, printable.Text(kind, maxWord), where)
+	return fmt.Sprintf("%s manages this %s and will take the change back. To last it has to be made there.", by, kind)
 }

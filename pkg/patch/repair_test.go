@@ -222,9 +222,9 @@ func TestEveryLibcOfThePodCounts(t *testing.T) {
 
 func TestManaged(t *testing.T) {
 	for by, want := range map[string]string{
-		"Helm release payments":    "Helm release payments manages this Deployment and will take the change back. To last it has to be made in the chart or its values",
-		"Argo CD application shop": "in the repository that the application follows",
-		"an operator":              "where that gets its manifests from",
+		"Helm release payments":                                "Helm release payments manages this Deployment: a rollback, or an upgrade that sets its dnsConfig, will take the change back.",
+		"Argo CD application shop":                             "in the repository that it follows",
+		"the controller of Rollout web (argoproj.io/v1alpha1)": "will take the change back. To last it has to be made there.",
 	} {
 		if got := Managed("Deployment", by); !strings.Contains(got, want) {
 			t.Errorf("%q", got)
