@@ -115,6 +115,27 @@ func FuzzDecodeAndFold(f *testing.F) {
 	}
 	f.Add(stream.Bytes())
 	f.Add([]byte(`{"event":"sent","resolution":"r1","sent":{"attempt":7}}`))
+	// Events that lack what their kind names, or point at nothing.
+	f.Add([]byte(`{"event":"begin","resolution":"r1"}
+{"event":"begin","resolution":"r1","begin":{"host":"x"}}
+{"event":"begin","resolution":"r1","begin":{"host":"y"}}
+{"event":"attempt","resolution":"r1"}
+{"event":"attempt","resolution":"r1","attempt":{"n":1}}
+{"event":"sent","resolution":"r1"}
+{"event":"sent","resolution":"r1","sent":{"attempt":2,"type":"A","id":1}}
+{"event":"sent","resolution":"r1","sent":{"attempt":1,"type":"A","id":1}}
+{"event":"received","resolution":"r1"}
+{"event":"received","resolution":"r1","received":{"attempt":2,"type":"A","id":1}}
+{"event":"received","resolution":"r1","received":{"attempt":1,"type":"A","id":2}}
+{"event":"received","resolution":"r1","received":{"attempt":1,"type":"A","id":1,"use":"ignored"}}
+{"event":"lost","resolution":"r1"}
+{"event":"lost","resolution":"r1","lost":{"attempt":1,"type":"AAAA","id":1}}
+{"event":"attempt-ended","resolution":"r1"}
+{"event":"ended","resolution":"r1"}
+{"event":"weather","seq":1,"mood":"fine"}
+{"event":"note","seq":1,"resolution":"r1","mood":"fine"}
+{"event":"note","seq":0}{}
+`))
 	f.Add([]byte(`{"event":"ended","resolution":"r1","atMs":1e300,"ended":{"outcome":"ok","decidedBy":-1}}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var fold Fold
