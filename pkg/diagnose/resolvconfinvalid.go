@@ -162,7 +162,7 @@ func onlyLoopback(r *probe.Resolution) *probe.Attempt {
 func (v *view) nothingSent() []probe.Finding {
 	s := v.run.Settings
 	libc, _ := v.follows()
-	option := ""
+	var option string
 	switch {
 	case libc == probe.Glibc && s.Attempts <= 0 && v.hasOption("attempts:"):
 		option = fmt.Sprintf("attempts:%d", s.Attempts)
