@@ -82,6 +82,9 @@ func (f *demoFlags) complete(streams genericiooptions.IOStreams, args []string) 
 		return sc, a, output{}, err
 	}
 	a.also = unique(append(a.also, sc.Also...))
+	if a.count == 0 {
+		a.count = sc.Count
+	}
 	o, err := f.output.complete(streams, a.hosts)
 	return sc, a, o, err
 }
@@ -149,6 +152,12 @@ func (m model) engineWith(state func() *simnet.State, pace float64) *engine.Engi
 	}
 }
 
+// pause lets the modelled time go by; nobody has to wait for it.
+func (m model) pause(ctx context.Context, d time.Duration) error {
+	m.state.Pass(d)
+	return ctx.Err()
+}
+
 // modelled runs what a asks on the scenario's servers, the first resolution of each host at the given pace. as is what its
 // resolutions count as (probe.Measured, probe.Predicted), settingsFrom says whose the settings are.
 func modelled(sc scenario.Scenario, a asking, pace float64, as, settingsFrom string) source {
@@ -156,7 +165,7 @@ func modelled(sc scenario.Scenario, a asking, pace float64, as, settingsFrom str
 		m := newModel(sc, a, as)
 		return walk{
 			asking: a, target: sc.Target, settings: engine.Settings(sc.System, m.resolver, settingsFrom), resolver: m.resolver, facts: sc.Facts,
-			workload: cases.Workload(sc), hostname: sc.System.Hostname, prober: newUnhurried(a.hosts, m.engine(pace), m.engine(0), m.anew(), emit),
+			workload: cases.Workload(sc), hostname: sc.System.Hostname, pause: m.pause, prober: newUnhurried(a.hosts, m.engine(pace), m.engine(0), m.anew(), emit),
 		}.run(ctx, emit)
 	}
 }

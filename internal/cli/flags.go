@@ -22,15 +22,25 @@ type askFlags struct {
 	also       []string
 	timeout    time.Duration
 	bare       bool
+	// count is 0 where no command line was read, which means once.
+	count    int
+	interval time.Duration
+	parsed   bool
 }
 
+// maxCount bounds --count: each lookup can cost ten messages.
+const maxCount = 1000
+
 func (f *askFlags) add(fs *pflag.FlagSet) {
+	f.parsed = true
 	fs.StringVar(&f.libc, "libc", libcAuto, libcUsage())
 	fs.StringSliceVar(&f.types, "type", []string{"A", "AAAA"}, "types to ask for")
 	fs.BoolVar(&f.addrConfig, "addrconfig", false, "call with AI_ADDRCONFIG, as getent, browsers and Node's http do: only families the pod has an address of")
 	fs.StringArrayVar(&f.set, "set", nil, "also try with a resolv.conf option changed: ndots=2, use-vc, or several: ndots=2,use-vc (repeatable)")
 	fs.StringSliceVar(&f.also, "also", nil, "names that must keep working with a changed setting (repeatable)")
 	fs.DurationVar(&f.timeout, "timeout", 0, "give up on a resolution after this long (0: when the libc does)")
+	fs.IntVar(&f.count, "count", 1, fmt.Sprintf("how often to resolve each host, 1 to %d: losses now and then show only in many lookups", maxCount))
+	fs.DurationVar(&f.interval, "interval", 0, "time from the beginning of one round of --count to that of the next (0: one after the other)")
 	fs.BoolVar(&f.bare, "bare", false, "send only the packets of the resolution itself: no what-if, no check of a patch")
 }
 
@@ -50,6 +60,9 @@ type asking struct {
 	variants []probe.Variant
 	timeout  time.Duration
 	bare     bool
+	// count is how often each host is resolved, 0 for once; rounds begin interval apart.
+	count    int
+	interval time.Duration
 	// addrConfig is false by default: Python, Java, .NET, curl and a plain getaddrinfo call without it.
 	addrConfig bool
 }
@@ -90,6 +103,16 @@ func (f *askFlags) complete(hosts []string) (asking, error) {
 	}
 	if f.timeout < 0 {
 		return a, usageError("", "--timeout %s is negative", f.timeout)
+	}
+	switch {
+	case f.count < 1 && f.parsed || f.count > maxCount:
+		return a, usageError("", "--count %d is not a number from 1 to %d", f.count, maxCount)
+	case f.interval < 0:
+		return a, usageError("", "--interval %s is negative", f.interval)
+	case f.interval > 0 && f.count == 1:
+		return a, usageError("add --count, such as --count 200", "--interval %s: there is nothing to repeat", f.interval)
+	case f.count > 1:
+		a.count, a.interval = f.count, f.interval
 	}
 	choice, version, err := parseLibc(f.libc)
 	if err != nil {

@@ -43,6 +43,8 @@ func TestAskingOfACommandLine(t *testing.T) {
 		}}},
 		{"a --set -edns0", asking{hosts: []string{"a"}, variants: []probe.Variant{{Name: "-edns0", Options: []string{"-edns0"}}}}},
 		{"a --addrconfig", asking{hosts: []string{"a"}, addrConfig: true}},
+		{"a --count 1", asking{hosts: []string{"a"}}},
+		{"a --count 200 --interval 50ms", asking{hosts: []string{"a"}, count: 200, interval: 50 * time.Millisecond}},
 	}
 	for _, tt := range tests {
 		got, err := asked(t, tt.line)
@@ -58,21 +60,25 @@ func TestAskingOfACommandLine(t *testing.T) {
 
 func TestAskingThatMakesNoSense(t *testing.T) {
 	for line, want := range map[string]string{
-		"a --libc all-2":        `--libc "all-2"`,
-		"a --libc musl-":        `--libc "musl-"`,
-		"a --libc musl-new":     `"new" is not a version`,
-		"a --libc muslin":       `--libc "muslin"`,
-		"a --libc bionic":       `--libc "bionic"`,
-		"a --type MX":           `--type "MX"`,
-		"a --set ndots=99":      "0 to 15",
-		"a --set ndots":         "ndots needs a number",
-		"a --set ndots=x":       `not "x"`,
-		"a --set speed=1":       `"speed:1" is not a resolv.conf option`,
-		"a --set use-vc=1":      `"use-vc:1" is not a resolv.conf option`,
-		"a --also b..c":         "nothing between two dots",
-		"a --timeout -1s":       "negative",
-		"http://a/":             "not a host name",
-		"a --set use-vc,ndot=2": `"ndot:2" is not a resolv.conf option`,
+		"a --libc all-2":             `--libc "all-2"`,
+		"a --libc musl-":             `--libc "musl-"`,
+		"a --libc musl-new":          `"new" is not a version`,
+		"a --libc muslin":            `--libc "muslin"`,
+		"a --libc bionic":            `--libc "bionic"`,
+		"a --type MX":                `--type "MX"`,
+		"a --set ndots=99":           "0 to 15",
+		"a --set ndots":              "ndots needs a number",
+		"a --set ndots=x":            `not "x"`,
+		"a --set speed=1":            `"speed:1" is not a resolv.conf option`,
+		"a --set use-vc=1":           `"use-vc:1" is not a resolv.conf option`,
+		"a --also b..c":              "nothing between two dots",
+		"a --timeout -1s":            "negative",
+		"a --count 0":                "1 to 1000",
+		"a --count 1001":             "1 to 1000",
+		"a --count 2 --interval -1s": "negative",
+		"a --interval 1s":            "nothing to repeat",
+		"http://a/":                  "not a host name",
+		"a --set use-vc,ndot=2":      `"ndot:2" is not a resolv.conf option`,
 	} {
 		_, err := asked(t, line)
 		if err == nil || exitCode(err) != ExitUsage || !strings.Contains(err.Error(), want) {

@@ -63,6 +63,7 @@ HOST is a name as the application has it.
 One ephemeral container is put into the pod, with no more rights than the target container has. It ends by itself.`,
 		Example: `  kubectl dnsprobe pod/payments-7d4 api.stripe.com
   kubectl dnsprobe -n shop deploy/payments api.stripe.com --also ledger --also ledger.core
+  kubectl dnsprobe deploy/payments api.stripe.com --count 200
   kubectl dnsprobe deploy/payments api.stripe.com -o json`,
 		Version:           version.String(),
 		Args:              cobra.ArbitraryArgs,
@@ -179,6 +180,7 @@ func (o runOptions) look(ctx context.Context, k kube, emit func(probe.Event), sa
 		Prober: live{w.client, emit}, Settings: settings.Run().Settings, Resolver: settings.Run().Resolver, Target: w.target,
 		Facts: facts, Workload: &k8s.Owner.Workload, Hosts: o.asking.hosts, Also: o.asking.also, Found: found, Variants: o.asking.variants,
 		Ask: o.asking.ask(""), Bare: o.asking.bare, Compare: o.asking.compared(settings.Run().Resolver),
+		Count: o.asking.count, Interval: o.asking.interval,
 	}, emit))
 }
 

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"sync"
+	"time"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/pipeline"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/internal/version"
@@ -24,6 +25,8 @@ type walk struct {
 	prober   experiment.Prober
 	// hostname is gethostname() of the target.
 	hostname string
+	// pause waits between rounds of lookups; nil waits in real time.
+	pause func(context.Context, time.Duration) error
 }
 
 // run emits what is known, then resolves and concludes. prober emits the events of resolutions itself.
@@ -39,7 +42,7 @@ func (w walk) run(ctx context.Context, emit func(probe.Event)) error {
 	return pipeline.Run(ctx, pipeline.In{
 		Prober: w.prober, Settings: w.settings, Resolver: w.resolver, Target: w.target, Facts: w.facts, Workload: w.workload,
 		Hosts: w.asking.hosts, Also: w.asking.also, Variants: w.asking.variants, Ask: w.asking.ask(""), Bare: w.asking.bare,
-		Compare: w.asking.compared(w.resolver), Hostname: w.hostname,
+		Compare: w.asking.compared(w.resolver), Hostname: w.hostname, Count: w.asking.count, Interval: w.asking.interval, Pause: w.pause,
 	}, emit)
 }
 
