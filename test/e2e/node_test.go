@@ -11,10 +11,10 @@ import (
 	"testing"
 )
 
-// namespaceOf returns the file that stands for the network namespace of a pod in namespace shop. Its node has to be this machine.
-func namespaceOf(t *testing.T, pod string) string {
+// networkOf returns the file that stands for the network namespace of a pod. Its node has to be this machine.
+func networkOf(t *testing.T, namespace, pod string) string {
 	t.Helper()
-	uid := kubectl(t, "-n", "shop", "get", "pod", pod, "-o", "jsonpath={.metadata.uid}")
+	uid := kubectl(t, "-n", namespace, "get", "pod", pod, "-o", "jsonpath={.metadata.uid}")
 	groups, err := filepath.Glob("/proc/[0-9]*/cgroup")
 	if err != nil {
 		t.Fatal(err)

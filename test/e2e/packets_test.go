@@ -136,7 +136,7 @@ func TestOurPacketsAreThoseOfTheApplication(t *testing.T) {
 func (w workload) compare(t *testing.T, pod, spec string, hosts []lookup) {
 	t.Helper()
 	quietPod(t, w.app, pod, spec)
-	s := side{t: t, w: w, pod: pod, namespace: namespaceOf(t, pod), version: w.libcVersion(t, pod)}
+	s := side{t: t, w: w, pod: pod, namespace: networkOf(t, "shop", pod), version: w.libcVersion(t, pod)}
 	listener, err := conformance.Listen(s.namespace, "eth0")
 	if err != nil {
 		t.Fatal(err)

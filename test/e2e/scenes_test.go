@@ -68,19 +68,20 @@ func quietPod(t *testing.T, deployment, name, spec string) {
 // impatient makes a libc wait a second where it would wait five.
 const impatient = `"dnsConfig": {"options": [{"name": "timeout", "value": "1"}]}`
 
-// drop loses what a pod of namespace shop sends to port 53 and a rule of nftables matches, at its node. The plugin of the test cluster's
-// network knows nothing of NetworkPolicies: this is what they would do.
-func drop(t *testing.T, pod, hook, match string) {
+// drop loses what a pod of namespace shop sends and a rule of nftables matches, at its node and before the addresses of Services are
+// translated. The plugin of the test cluster's network knows nothing of NetworkPolicies: this is what they would do.
+func drop(t *testing.T, pod, match string) {
 	t.Helper()
-	address := kubectl(t, "-n", "shop", "get", "pod", pod, "-o", "jsonpath={.status.podIP}")
-	filter(t, nodeNamespace, "drop-"+pod, hook, "ip saddr "+address+" "+match+" drop")
+	filter(t, nodeNamespace, "drop-"+pod, prerouting, "ip saddr "+addressOf(t, pod)+" "+match+" drop")
 }
 
-// prerouting is before the addresses of Services are translated, forwarding is behind that.
-const (
-	prerouting = "type filter hook prerouting priority raw"
-	forwarding = "type filter hook forward priority filter"
-)
+const prerouting = "type filter hook prerouting priority raw"
+
+// addressOf returns the address of a pod of namespace shop.
+func addressOf(t *testing.T, pod string) string {
+	t.Helper()
+	return kubectl(t, "-n", "shop", "get", "pod", pod, "-o", "jsonpath={.status.podIP}")
+}
 
 // egress creates a NetworkPolicy that selects a pod of namespace shop; rules are its egress rules, as JSON.
 func egress(t *testing.T, pod, rules string) {
@@ -125,7 +126,7 @@ func TestTCPIsBlocked(t *testing.T) {
 	// Go asks for 1232 bytes over UDP, and again over TCP for what is larger.
 	quietPod(t, "cart", "onlyudp", impatient)
 	egress(t, "onlyudp", `[{"ports": [{"protocol": "UDP", "port": 53}]}]`)
-	drop(t, "onlyudp", prerouting, "tcp dport 53")
+	drop(t, "onlyudp", "tcp dport 53")
 	run := probedUntil(t, 3, "-n", "shop", "onlyudp", "huge.example.com")
 	checkCause(t, run, "tcp53-blocked", "TCP", "onlyudp")
 }
@@ -135,7 +136,7 @@ func TestAPolicyThatForgetsDNS(t *testing.T) {
 	t.Parallel()
 	quietPod(t, "checkout", "denied", impatient)
 	egress(t, "denied", `[{"to": [{"ipBlock": {"cidr": "10.50.0.0/16"}}], "ports": [{"protocol": "TCP", "port": 5432}]}]`)
-	drop(t, "denied", prerouting, "meta l4proto {tcp, udp} th dport 53")
+	drop(t, "denied", "meta l4proto {tcp, udp} th dport 53")
 	run := probedUntil(t, 3, "-n", "shop", "denied", "ledger.core")
 	checkCause(t, run, "egress-blocked", "denied", "10.50.0.0/16")
 }
@@ -145,23 +146,24 @@ func TestAPolicyThatForgetsUDP(t *testing.T) {
 	t.Parallel()
 	quietPod(t, "checkout", "onlytcp", impatient)
 	egress(t, "onlytcp", `[{"ports": [{"protocol": "TCP"}]}]`)
-	drop(t, "onlytcp", prerouting, "udp dport 53")
+	drop(t, "onlytcp", "udp dport 53")
 	run := probedUntil(t, 3, "-n", "shop", "onlytcp", "ledger.core")
 	checkCause(t, run, "egress-blocked-udp", "onlytcp")
 }
 
-// TestOneOfTwoCoreDNSPodsIsDead drops what a pod sends to one of the pods behind the Service: its readiness probe goes on to be answered,
-// as it is for the minute in which nobody has noticed that a node is gone.
+// TestOneOfTwoCoreDNSPodsIsDead loses what a pod sends to one of the pods behind the Service as it arrives there. Its readiness probe goes
+// on to be answered, as that of a pod counts as answered for the minute in which nobody has noticed that its node is gone. What was
+// lost on the way out of the node would never have become a connection for conntrack, and each message would draw a server of its own.
 func TestOneOfTwoCoreDNSPodsIsDead(t *testing.T) {
 	onOurs(t, "its node is this machine, where packets can be dropped")
 	t.Parallel()
 	quietPod(t, "payments", "halved", impatient)
-	servers := strings.Fields(kubectl(t, "-n", "kube-system", "get", "pods", "-l", "k8s-app=kube-dns", "-o", "jsonpath={.items[*].status.podIP}"))
+	servers := strings.Fields(kubectl(t, "-n", "kube-system", "get", "pods", "-l", "k8s-app=kube-dns", "-o", "jsonpath={.items[*].metadata.name}"))
 	if len(servers) != 2 {
 		t.Fatalf("CoreDNS has the pods %q, want two", servers)
 	}
-	drop(t, "halved", forwarding, "ip daddr "+servers[0]+" meta l4proto {tcp, udp} th dport 53")
-	run := probed(t, "-n", "shop", "halved", "ledger", "--count", "20")
+	filter(t, networkOf(t, "kube-system", servers[0]), "drop-halved", prerouting, "ip saddr "+addressOf(t, "halved")+" meta l4proto {tcp, udp} th dport 53 drop")
+	run := probedUntil(t, -1, "-n", "shop", "halved", "ledger", "--count", "16")
 	checkCause(t, run, "dead-backend", servers[0])
 }
 
@@ -237,7 +239,7 @@ func TestNodeLocalDNSCache(t *testing.T) {
 
 	// A policy for the pods of CoreDNS does not cover an address of the node.
 	egress(t, "uncached", `[{"to": `+dnsPods+`, "ports": [{"protocol": "UDP", "port": 53}, {"protocol": "TCP", "port": 53}]}]`)
-	drop(t, "uncached", prerouting, "ip daddr "+address)
+	drop(t, "uncached", "ip daddr "+address)
 	run = probedUntil(t, 3, "-n", "shop", "uncached", "ledger.core")
 	checkCause(t, run, "nodelocal-blocked", address, "uncached")
 }
