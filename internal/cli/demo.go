@@ -82,6 +82,9 @@ func (f *demoFlags) complete(streams genericiooptions.IOStreams, args []string) 
 		return sc, a, output{}, err
 	}
 	a.also = unique(append(a.also, sc.Also...))
+	if a.libc == "" && a.caller == "" {
+		a.caller = sc.Caller
+	}
 	if a.count == 0 {
 		a.count = sc.Count
 	}
@@ -123,7 +126,7 @@ type model struct {
 
 // newModel picks the libc: the one asked for, else the scenario's, else what stands in for one that cannot be followed.
 func newModel(sc scenario.Scenario, a asking, as string) model {
-	detected := probe.Resolver{Libc: sc.Libc, Version: sc.LibcVersion, Source: probe.SourceDetected, Why: "the scenario says so"}
+	detected := probe.Resolver{Libc: sc.Libc, Version: sc.LibcVersion, Runtime: sc.Runtime, Source: probe.SourceDetected, Why: "the scenario says so"}
 	if sc.Libc == "" {
 		detected = probe.Resolver{Why: "a resolv.conf does not tell"}
 	}
