@@ -41,7 +41,7 @@ func WhatIf(run *probe.Run, r *probe.Resolution, f Frame) (Line, []WhatIfRow) {
 	for i := range list {
 		w = max(w, nameWidth(list[i].Variant))
 	}
-	w = min(w, max(f.Width/4, 12))
+	w = min(w, max(f.Width/3, 12))
 	wide := 0
 	for i := range list {
 		wide = max(wide, len(spread(&list[i])))
