@@ -13,8 +13,9 @@ import (
 
 // The values of dnsPolicy that a patch sets (k8s.io/api core/v1 DNSPolicy).
 const (
-	PolicyNone    = "None"
-	PolicyHostNet = "ClusterFirstWithHostNet"
+	PolicyNone         = "None"
+	PolicyClusterFirst = "ClusterFirst"
+	PolicyHostNet      = "ClusterFirstWithHostNet"
 )
 
 // Limits of a pod's dnsConfig (k8s.io/kubernetes pkg/apis/core/validation MaxDNSNameservers, MaxDNSSearchPaths, MaxDNSSearchListChars).

@@ -41,7 +41,7 @@ var repairers = map[string]func(*repairer) []Change{
 	"nameserver-limit":   (*repairer).omittedFirst,
 	"dead-nameserver":    (*repairer).liveServers,
 	"nodelocal-blocked":  (*repairer).aroundTheCache,
-	"wrong-dns-policy":   (*repairer).hostNetwork,
+	"wrong-dns-policy":   (*repairer).clusterPolicy,
 	"aaaa-blackhole":     (*repairer).withoutAAAA,
 	"half-pair-loss":     (*repairer).apartFromEachOther,
 }
@@ -301,8 +301,8 @@ func addresses(text string) []string {
 	return out
 }
 
-// hostNetwork is the policy for pods on the node's network that use the cluster's DNS.
-func (r *repairer) hostNetwork() []Change {
+// clusterPolicy is the policy for pods that use the cluster's DNS, on the node's network or on their own.
+func (r *repairer) clusterPolicy() []Change {
 	text, _ := r.facts.Text(fact.DNSService)
 	servers, namespace := addresses(text), r.run.Target.Namespace
 	zone, known := r.facts.Text(fact.ClusterDomain)
@@ -312,11 +312,15 @@ func (r *repairer) hostNetwork() []Change {
 	if len(servers) == 0 || namespace == "" {
 		return nil
 	}
+	policy := PolicyHostNet
+	if text, known := r.facts.Text(fact.HostNetwork); known && text != "true" {
+		policy = PolicyClusterFirst
+	}
 	// What the kubelet writes then (k8s.io/kubernetes pkg/kubelet/network/dns, generateSearchesForDNSClusterFirst).
 	search := append([]string{namespace + ".svc." + zone, "svc." + zone, zone}, r.written.Search...)
 	return []Change{{
-		Variant: probe.Variant{Name: "dnsPolicy " + PolicyHostNet, Search: search, Nameservers: servers, Options: []string{"ndots:5"}},
-		Policy:  PolicyHostNet,
+		Variant: probe.Variant{Name: "dnsPolicy " + policy, Search: search, Nameservers: servers, Options: []string{"ndots:5"}},
+		Policy:  policy,
 	}}
 }
 

@@ -106,6 +106,13 @@ func TestRepairs(t *testing.T) {
 			change: func(r *probe.Run) { r.Facts = map[string]probe.Fact{fact.DNSService: {Value: "10.96.0.10"}} },
 			first:  "dnsPolicy ClusterFirstWithHostNet = ClusterFirstWithHostNet\n",
 		},
+		"a pod on its own network with the policy Default": {
+			run: judged("search node.example.com\nnameserver 10.1.0.2\n", "wrong-dns-policy"),
+			change: func(r *probe.Run) {
+				r.Facts = map[string]probe.Fact{fact.DNSService: {Value: "10.96.0.10"}, fact.HostNetwork: {Value: "false"}}
+			},
+			first: "dnsPolicy ClusterFirst = ClusterFirst\n",
+		},
 		"O04: ndots first, then without the domain": {
 			run: judged(clusterConf, "nodata-in-search"), host: stumbledOn,
 			last: "dnsPolicy None without Lab.Example.org = None 10.43.0.10 / ci.svc.cluster.local,svc.cluster.local,cluster.local ndots:5 edns0\n",
