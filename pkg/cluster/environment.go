@@ -79,6 +79,10 @@ func (h *hosts) inWord(name, word string) []string {
 	case 1:
 		return inURL(word, isSecret(name))
 	default:
+		if strings.ContainsRune(word, '@') {
+			// Whether it is several URLs, or one with a comma in its password, nobody can tell.
+			return nil
+		}
 		var out []string
 		for part := range strings.SplitSeq(word, ",") {
 			out = append(out, inURL(part, isSecret(name))...)

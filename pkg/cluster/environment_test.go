@@ -17,6 +17,7 @@ func TestHostsOfASetting(t *testing.T) {
 		{"DATABASE_URL", "postgres://user:s3cr3t@db.orders:5432/shop?sslmode=off", "db.orders"},
 		{"DATABASE_URL", "postgres://user:p/w@db.orders:5432/shop", ""},
 		{"DATABASE_URL", "postgres://user:p@ss@db.orders/shop", "db.orders"},
+		{"DATABASE_URL", "postgres://user:80,x://y@db.orders/shop", ""},
 		{"MONGO", "mongodb://u:p@m0.store:27017,m1.store:27017/db?authSource=admin", "m0.store m1.store"},
 		{"MONGO", "mongodb+srv://u:p@cluster0.example.net/db", ""},
 		{"SPRING_DATASOURCE_URL", "jdbc:postgresql://pg.data:5432/x", "pg.data"},
@@ -105,7 +106,7 @@ func TestHostsOfAContainer(t *testing.T) {
 // FuzzHosts holds that whatever stands in a spec, only hosts come out, few of them, and none that follows a password's @ or comes
 // from a setting for a secret.
 func FuzzHosts(f *testing.F) {
-	for _, seed := range []string{"postgres://u:p@h.x:1/y", "a.b:1,c.d:2", "k=v://x@y", "://", "@tcp(", "http://a://b,c", "\x00\xff"} {
+	for _, seed := range []string{"postgres://u:p@h.x:1/y", "a.b:1,c.d:2", "k=v://x@y", "://", "@tcp(", "http://a://b,c", "\x00\xff", "8080#,://@@", "80/", "80;x", "80,y"} {
 		f.Add("HOST", seed)
 		f.Add("TOKEN", seed)
 	}
@@ -114,6 +115,12 @@ func FuzzHosts(f *testing.F) {
 		got := hostsOf(c, []string{"ledger"})
 		if len(got) > maxHosts {
 			t.Errorf("%d hosts", len(got))
+		}
+		inURL := "postgres://theuser:" + strings.Join(strings.Fields(value), "") + "@db.shop/x"
+		for _, h := range hostsOf(&corev1.Container{Env: []corev1.EnvVar{{Name: "DB_URL", Value: inURL}}}, nil) {
+			if h == "theuser" {
+				t.Errorf("the user of %q was taken for a host", inURL)
+			}
 		}
 		for _, h := range got {
 			if !isHost(h) {
