@@ -90,17 +90,27 @@ func (v *view) neverAsked(r *probe.Resolution) []string {
 	return names
 }
 
-// beyond returns the first name that r never came to and that exists, with the reply that says so.
+// beyond returns a name that r never came to and that exists, with the reply that says so: one of the cluster before the host itself, and
+// that before one in another search domain, which can be a wildcard's.
 func (v *view) beyond(r *probe.Resolution) *probe.Resolution {
 	if r.Outcome == probe.OK {
 		return nil
 	}
+	var best *probe.Resolution
+	rank := 0
 	for _, name := range v.neverAsked(r) {
-		if known := v.foundAt(v.server(r), name); known != nil {
-			return known
+		is := 1
+		switch {
+		case v.zone != "" && probe.InZone(name, v.zone):
+			is = 3
+		case canonical(name) == canonical(r.Host):
+			is = 2
+		}
+		if known := v.foundAt(v.server(r), name); known != nil && is > rank {
+			best, rank = known, is
 		}
 	}
-	return nil
+	return best
 }
 
 // inSearch is what the findings about a search domain differ in.

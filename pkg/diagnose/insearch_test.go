@@ -143,3 +143,29 @@ func TestSearchDomainsThatWereNeverAsked(t *testing.T) {
 		})
 	}
 }
+
+// A search domain behind the one that fails can have a wildcard: the host itself is the better witness, and a name of the cluster before it.
+func TestTheBestWitnessOfWhatWasNeverAsked(t *testing.T) {
+	const host = "mirror.example.net"
+	failed := trace{host: host, libc: probe.Musl, outcome: probe.Again, tries: []try{
+		pair(host+".shop.svc.cluster.local.", 0, probe.Refused, rcode("REFUSED", ms), rcode("REFUSED", ms)),
+	}}
+	itself := said("198.19.0.10", host, probe.OK, "198.51.100.21")
+	wild := said("198.19.0.10", host+".ec2.internal", probe.OK, "203.0.113.80")
+	inside := said("198.19.0.10", host+".cluster.local", probe.OK, "10.96.0.9")
+	for name, tt := range map[string]struct {
+		said []trace
+		want string
+	}{
+		"itself":            {[]trace{wild, itself}, "Set ndots to 2: "},
+		"the cluster's":     {[]trace{wild, itself, inside}, "Let the application ask for the full name, \"mirror.example.net.cluster.local.\" with its final dot."},
+		"nothing is proven": {nil, "Let that server answer NXDOMAIN"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			findings := Diagnose(judging(input(kubernetes(5), append([]trace{failed}, tt.said...)...), host))
+			if len(findings) != 1 || !strings.HasPrefix(findings[0].Remedies[0].Text, tt.want) {
+				t.Error(told(findings))
+			}
+		})
+	}
+}
