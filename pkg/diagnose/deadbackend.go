@@ -80,7 +80,7 @@ func (f flows) severalFrom(m transmission) bool { return f.messages[m.flow()] > 
 // flowsOf tells the flows to a server apart. A question that the server never answered is no matter of flows: it is left out.
 func (v *view) flowsOf(server netip.Addr) flows {
 	f := flows{messages: map[socket]int{}}
-	all := only(transmissionsOf(append(v.asTheyAre(), v.direct...)...), to(server, probe.UDP))
+	all := only(transmissionsOf(append(v.asTheyAre(), v.direct...)...), udpTo(server))
 	answered := map[string]bool{}
 	for _, m := range all {
 		if m.replied() {

@@ -40,7 +40,7 @@ var deadNameserver = rule{class: "dead-nameserver", judge: func(v *view) []probe
 	var asks []FollowUp
 	sent := v.sent()
 	for _, s := range askedAt(sent) {
-		here := only(sent, to(s, probe.UDP))
+		here := only(sent, udpTo(s))
 		if lost := number(here, transmission.lost); lost > 0 && lost == len(here) && lost < len(sent) && s.IsValid() {
 			asks = append(asks, ask(over(s, probe.UDP), here[0].a.Name, here[0].q.Type).again(samples-1))
 		}

@@ -79,7 +79,7 @@ func (v *view) ednsSuspects() []ednsSuspect {
 	var out []ednsSuspect
 	sent := v.sent()
 	for _, server := range askedAt(sent) {
-		here := only(sent, to(server, probe.UDP))
+		here := only(sent, udpTo(server))
 		if len(here) == 0 || !v.sendsEDNS(here[0].r) || number(here, transmission.understood) > 0 || number(here, transmission.refused) > 0 {
 			continue
 		}

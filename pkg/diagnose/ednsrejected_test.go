@@ -22,8 +22,11 @@ func refusing(t *testing.T, m modelled, reply string) Input {
 		name  string
 		reply message
 	}{
-		{q, host, empty(ms)}, {withEDNS(q), host, rcode(reply, ms)}, {withEDNS(q), host, rcode(reply, ms)},
-		{q, "kubernetes.default.svc.cluster.local.", found(ms, "10.96.0.1")}, {withEDNS(q), "kubernetes.default.svc.cluster.local.", rcode(reply, ms)},
+		{q, host, empty(ms)},
+		{withEDNS(q), host, rcode(reply, ms)},
+		{withEDNS(q), host, rcode(reply, ms)},
+		{q, "kubernetes.default.svc.cluster.local.", found(ms, "10.96.0.1")},
+		{withEDNS(q), "kubernetes.default.svc.cluster.local.", rcode(reply, ms)},
 	} {
 		one.reply.server = "10.96.0.10:53"
 		tr := trace{id: "q" + string(rune('0'+i)), host: one.name, variant: one.q.Label(), outcome: probe.OK, tries: []try{

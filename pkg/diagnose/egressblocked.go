@@ -26,7 +26,7 @@ var egressBlocked = rule{class: "egress-blocked", judge: func(v *view) []probe.F
 		Title: fmt.Sprintf("%s %s not let this pod reach its DNS: 0 replies to %s over UDP and %s over TCP.", v.policyNames(),
 			v.policyVerb("does", "do"), count(len(sent), "message", "messages"), count(len(overTCP), "connection", "connections")),
 		Explain:  v.silenceText(servers),
-		Evidence: []probe.Evidence{sent[0].evidence(fmt.Sprintf("%s: 0 replies to %s", servers[0], count(number(sent, to(servers[0], probe.UDP)), "message", "messages")))},
+		Evidence: []probe.Evidence{sent[0].evidence(fmt.Sprintf("%s: 0 replies to %s", servers[0], count(number(sent, udpTo(servers[0])), "message", "messages")))},
 		Remedies: []probe.Remedy{
 			v.allowDNS("53/UDP and 53/TCP"),
 			{Text: "No dnsConfig change helps. A longer timeout or more attempts only make the failure slower."},

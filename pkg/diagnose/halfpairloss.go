@@ -53,7 +53,7 @@ type halfLosses struct {
 
 func (v *view) halves(server netip.Addr) halfLosses {
 	// What was sent to measure variants is left out, so that the counts are those of the lookups that people asked for.
-	sent := only(only(v.sent(), to(server, probe.UDP)), func(m transmission) bool { return m.r.Purpose.OrAsked() != probe.PurposeWhatIf })
+	sent := only(only(v.sent(), udpTo(server)), func(m transmission) bool { return m.r.Purpose.OrAsked() != probe.PurposeWhatIf })
 	answeredOnce := map[string]bool{}
 	for _, m := range sent {
 		if m.replied() {

@@ -85,7 +85,7 @@ func (v *view) lateAtCache(server netip.Addr) lateReplies {
 		return l
 	}
 	late := map[string]bool{}
-	for _, m := range only(transmissionsOf(append(v.asTheyAre(), v.direct...)...), to(server, probe.UDP)) {
+	for _, m := range only(transmissionsOf(append(v.asTheyAre(), v.direct...)...), udpTo(server)) {
 		switch {
 		case !v.leaves(m.a.Name) && (!m.replied() || m.rtt() >= slow):
 			l.insideFailed++

@@ -18,7 +18,7 @@ var noEndpoints = rule{class: "no-endpoints", judge: func(v *view) []probe.Findi
 	}
 	sent := only(v.sent(), func(m transmission) bool { return v.isService(addressOf(m.t.Server)) })
 	for _, server := range askedAt(sent) {
-		here := only(sent, to(server, probe.UDP))
+		here := only(sent, udpTo(server))
 		direct := v.heard(over(server, probe.UDP), "")
 		if len(here) == 0 || number(here, transmission.replied)+number(direct, transmission.replied) > 0 {
 			continue
@@ -46,7 +46,7 @@ var noEndpoints = rule{class: "no-endpoints", judge: func(v *view) []probe.Findi
 	var asks []FollowUp
 	sent := v.sent()
 	for _, server := range askedAt(sent) {
-		here := only(sent, to(server, probe.UDP))
+		here := only(sent, udpTo(server))
 		if v.isService(server) && number(here, transmission.lost) == len(here) {
 			// A connected socket sees what musl's cannot.
 			asks = append(asks, ask(over(server, probe.UDP), v.control(), probe.TypeA))

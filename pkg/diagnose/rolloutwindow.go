@@ -80,7 +80,7 @@ type window struct {
 func (v *view) window(server netip.Addr) window {
 	var w window
 	after := map[socket]bool{}
-	for _, m := range inOrder(only(transmissionsOf(append(v.asTheyAre(), v.direct...)...), to(server, probe.UDP))) {
+	for _, m := range inOrder(only(transmissionsOf(append(v.asTheyAre(), v.direct...)...), udpTo(server))) {
 		if m.replied() {
 			after[m.flow()] = true
 			continue

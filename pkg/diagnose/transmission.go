@@ -76,9 +76,9 @@ func only(list []transmission, pass func(transmission) bool) []transmission {
 // number counts the messages that a test lets pass.
 func number(list []transmission, pass func(transmission) bool) int { return len(only(list, pass)) }
 
-// to lets pass what was sent to an address over a transport.
-func to(addr netip.Addr, transport probe.Transport) func(transmission) bool {
-	return func(m transmission) bool { return m.t.Transport == transport && addressOf(m.t.Server) == addr }
+// udpTo lets pass what was sent to an address over UDP.
+func udpTo(addr netip.Addr) func(transmission) bool {
+	return func(m transmission) bool { return m.t.Transport == probe.UDP && addressOf(m.t.Server) == addr }
 }
 
 // addressOf is the IP address of a server in a trace, the invalid one when it cannot be read.

@@ -107,8 +107,9 @@ func within(some, all []string) bool {
 func (v *view) cutRemedies(r *probe.Resolution) []probe.Remedy {
 	out := []probe.Remedy{{Text: "Have the server set TC when it cuts an answer (in Consul: enable_truncate), or mend the load balancer or firewall that cuts it on the way."}}
 	if r.Libc == probe.Glibc || r.Libc == probe.Go {
-		out = append(out, probe.Remedy{Text: "Until then set the option use-vc in dnsConfig: " + libcName(r.Libc) + " then asks over TCP, where nothing is cut.",
-			Caveat: "Each lookup costs a handshake. musl ignores it."})
+		out = append(out, probe.Remedy{
+			Text: "Until then set the option use-vc in dnsConfig: " + libcName(r.Libc) + " then asks over TCP, where nothing is cut.", Caveat: "Each lookup costs a handshake. musl ignores it.",
+		})
 	}
 	return out
 }
