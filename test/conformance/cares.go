@@ -71,6 +71,7 @@ const (
 	CAresTogether  = "two replies that come closely together are read together or not, and c-ares decides differently"
 	CAresUnwritten = "c-ares before 1.20 leaves bytes of a short IPv4 address (10.1) as they were in memory"
 	CAresRefused   = "whether a refused TCP connection or the reply to the other query is seen first is a race"
+	CAresDead      = "the timeouts of a pair lead it to a server that is not there, and whether the first one is refused before the second one goes out is a race"
 	CAresCounted   = "servers count queries together, and which comes first is a race"
 	CAresApart     = "whether one query is answered before the other one is tried again is a race"
 	CAresTooLong   = "the server here drops names that are too long, the model answers them"
@@ -121,6 +122,8 @@ func caresDisturbances(c *Case, l Library) (reason string) {
 			return CAresNoTime
 		case slices.ContainsFunc(p.Packets, func(p scenario.Packet) bool { return p.Transport == scenario.SYN && c.refusesTCP(p.Server) }):
 			return CAresRefused
+		case c.pairMeetsDead(p.Packets):
+			return CAresDead
 		case conf.Rotate && len(conf.Nameservers) > 1:
 			// The two of a pair go to different servers.
 			return CAresApart
@@ -157,6 +160,26 @@ func caresStagger(c *Case) []disturbance {
 		{stagger: func(s int, _ probe.QueryType) time.Duration { return time.Duration(s) * staggerStep }},
 		{stagger: func(s int, _ probe.QueryType) time.Duration { return time.Duration(last-s) * staggerStep }},
 	}
+}
+
+// pairMeetsDead reports whether both queries of a pair time out at once and go on to a server that is not there.
+func (c *Case) pairMeetsDead(packets []scenario.Packet) bool {
+	for i, p := range packets {
+		if p.Transport != probe.UDP || i == 0 || p.At == packets[0].At || c.isServed(p.Server) {
+			continue
+		}
+		for _, other := range packets {
+			if other.Name == p.Name && other.Type != p.Type && (other.At-p.At).Abs() < staggerStep {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// isServed reports whether a server is there.
+func (c *Case) isServed(addr netip.Addr) bool {
+	return slices.ContainsFunc(c.Servers, func(s Server) bool { return s.Addr.Unmap() == addr.Unmap() })
 }
 
 // refusesTCP reports whether a server is there, but not over TCP.

@@ -141,7 +141,7 @@ func (l Library) disturbances(c *Case) (all []disturbance, reason string) {
 	if l.Node != "" && !c.isASCII() {
 		return nil, NodeConverts
 	}
-	all = []disturbance{{slow: 50 * time.Millisecond}, {stretch: 1.3}}
+	all = []disturbance{{slow: 50 * time.Millisecond}, {slow: 50 * time.Millisecond, handshakes: true}, {stretch: 1.3}}
 	if l.Libc == probe.Go {
 		more, reason := goDisturbances(c, l)
 		return append(all, more...), reason

@@ -34,6 +34,8 @@ type disturbance struct {
 	// lateTimers is how late a deadline is seen; slow is added to every reply's delay; stretch multiplies delays under a second.
 	lateTimers, slow time.Duration
 	stretch          float64
+	// handshakes makes them take half of a delay, as on a way.
+	handshakes bool
 	// stagger adds to the delay of a reply by its server's place in the settings and its type; nil for none.
 	stagger func(server int, t probe.QueryType) time.Duration
 }
@@ -44,7 +46,7 @@ func Predict(c *Case, l Library, rotateStart int, dist disturbance) (Prediction,
 	if err != nil {
 		return Prediction{}, err
 	}
-	w.ServersOnly = true
+	w.ServersOnly = !dist.handshakes
 	w = dist.apply(w)
 	sys := resolver.System{
 		ResolvConf: c.ResolvConf, NoResolvConf: c.NoResolvConf, Hosts: c.Hosts, NSSwitch: c.NSSwitch, GaiConf: c.GaiConf,
