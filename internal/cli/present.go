@@ -258,7 +258,7 @@ func picture(ctx context.Context, out io.Writer, src source) (probe.Run, error) 
 	if err != nil && len(run.Resolutions) == 0 {
 		return run, err
 	}
-	return run, errors.Join(err, tui.SVG(out, events, pictureWidth, pictureHeight))
+	return run, errors.Join(err, tui.SVG(ctx, out, events, pictureWidth, pictureHeight))
 }
 
 // collect runs src and folds its events, each after it went through each (when that is not nil). An error of each stops src.

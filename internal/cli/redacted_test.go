@@ -56,7 +56,8 @@ func TestRedactReachesErrorsAndWhatIsSaid(t *testing.T) {
 	}
 	x := newRedaction("deploy/payments")
 	got := x.err(&exitError{code: ExitUsage, err: errors.New("payments is gone at 10.1.2.3"), next: "look for payments"})
-	if exitCode(got) != ExitUsage || strings.Contains(got.Error(), "payments") || strings.Contains(got.Error(), "10.1.2.3") || got.(nextStepper).NextStep() == "look for payments" {
+	n, ok := errors.AsType[nextStepper](got)
+	if exitCode(got) != ExitUsage || strings.Contains(got.Error(), "payments") || strings.Contains(got.Error(), "10.1.2.3") || !ok || n.NextStep() == "look for payments" {
 		t.Errorf("%v", got)
 	}
 }

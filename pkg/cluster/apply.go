@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 
@@ -152,7 +153,7 @@ func (c clientOf) patchError(err error, what, namespace string) error {
 	case apierrors.IsInvalid(err):
 		e.Next = "the API server does not take this change; please report it with the output of: kubectl dnsprobe patch -o json"
 	default:
-		if next, ok := readError(err, what, namespace).(*ReadError); ok && next.Next != "" {
+		if next, ok := errors.AsType[*ReadError](readError(err, what, namespace)); ok && next.Next != "" {
 			e.Next = next.Next
 		}
 	}

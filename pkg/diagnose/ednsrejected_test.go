@@ -95,7 +95,7 @@ func TestEDNSIsAskedAbout(t *testing.T) {
 	m.rules = []string{"* * * *: formerr"}
 	in, _ := m.run(t)
 	q := over(addressOf("10.96.0.10"), probe.UDP)
-	if len((newView(in)).heard(q, "pay.example.net.")) == 0 {
+	if len(newView(in).heard(q, "pay.example.net.")) == 0 {
 		t.Error("the name was not asked without an OPT record")
 	}
 	if got := classes(Diagnose(in)); strings.Contains(got, "edns") {

@@ -36,12 +36,18 @@ func TestVariantsAgainstTrouble(t *testing.T) {
 		want, ignored string
 	}{
 		"O05: one half is lost once, glibc": {"glibc", "2.36-9+deb12u14", oneServer, []int{1}, "drop", "single-request, single-request-reopen, use-vc, timeout:1", ""},
-		"O06: the same on musl": {"musl", "1.2.3", oneServer, []int{1}, "drop", "timeout:5 attempts:10",
-			"musl 1.2.3 ignores single-request, single-request-reopen, use-vc, so they are not tried"},
+		"O06: the same on musl": {
+			"musl", "1.2.3", oneServer,
+			[]int{1},
+			"drop", "timeout:5 attempts:10",
+			"musl 1.2.3 ignores single-request, single-request-reopen, use-vc, so they are not tried",
+		},
 		"the same in Go":              {"go", "1.26", oneServer, []int{1}, "drop", "single-request, use-vc, timeout:1", "go 1.26 ignores single-request-reopen, so it is not tried"},
 		"O07: AAAA is never answered": {"glibc", "2.36", oneServer, nil, "drop", "no-aaaa, timeout:1", ""},
-		"an option that glibc 2.31 does not have": {"glibc", "2.31", oneServer, nil, "drop", "timeout:1",
-			"glibc 2.31 ignores no-aaaa, so it is not tried"},
+		"an option that glibc 2.31 does not have": {
+			"glibc", "2.31", oneServer, nil, "drop", "timeout:1",
+			"glibc 2.31 ignores no-aaaa, so it is not tried",
+		},
 		"what is set already":                {"glibc", "2.36", strings.Replace(oneServer, "ndots:1", "ndots:1 single-request timeout:1", 1), []int{1}, "drop", "single-request-reopen, use-vc", ""},
 		"AAAA is SERVFAIL":                   {"glibc", "2.36", oneServer, nil, "servfail", "no-aaaa", ""},
 		"AAAA is SERVFAIL, and musl is deaf": {"musl", "1.2.5", oneServer, nil, "servfail", "", "musl 1.2.5 ignores no-aaaa, so it is not tried"},

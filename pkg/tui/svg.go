@@ -31,9 +31,9 @@ rect{fill:#ffffff;stroke:#d1d9e0}.b{font-weight:bold}.f{fill:#6e7781}.c1{fill:#b
 
 // SVG writes the first screen of a run that has ended as a picture of width times height cells: what a person at a terminal of that
 // size sees, without the keys that need one.
-func SVG(w io.Writer, events []probe.Event, width, height int) error {
+func SVG(ctx context.Context, w io.Writer, events []probe.Event, width, height int) error {
 	var terminal bytes.Buffer
-	m := newModel(context.Background(), Options{Getenv: func(string) string { return "" }}, &terminal, true, view.Unicode)
+	m := newModel(ctx, Options{Getenv: func(string) string { return "" }}, &terminal, true, view.Unicode)
 	var shown tea.Model = m
 	for _, msg := range []tea.Msg{tea.WindowSizeMsg{Width: width, Height: height}, eventsMsg{events: events, at: time.Time{}, ended: true}} {
 		shown, _ = shown.Update(msg)

@@ -35,7 +35,7 @@ func texts(t *testing.T, picture string) string {
 func TestSVGShowsTheScreen(t *testing.T) {
 	for name, s := range viewtest.Runs() {
 		var b bytes.Buffer
-		if err := SVG(&b, s.Events, 100, 30); err != nil {
+		if err := SVG(t.Context(), &b, s.Events, 100, 30); err != nil {
 			t.Fatal(err)
 		}
 		got := strings.Join(strings.Fields(texts(t, b.String())), "")
@@ -53,7 +53,7 @@ func TestSVGShowsTheScreen(t *testing.T) {
 // TestPictureInTheDocs keeps the picture that the README shows true.
 func TestPictureInTheDocs(t *testing.T) {
 	var b bytes.Buffer
-	if err := SVG(&b, viewtest.Classic().Events, 100, 30); err != nil {
+	if err := SVG(t.Context(), &b, viewtest.Classic().Events, 100, 30); err != nil {
 		t.Fatal(err)
 	}
 	viewtest.Golden(t, *update, "../../docs/screen.svg", b.String())

@@ -58,11 +58,15 @@ func TestOtherLibcsAreShown(t *testing.T) {
 		t.Errorf("got\n%s", got)
 	}
 	p := probe.Patch{Kind: "Deployment", Name: "x", Variant: "ndots:3", Caveats: []string{"Helm release x takes it back."}, Names: []probe.PatchName{
-		{Name: "a.b.c", Before: probe.NameResult{Outcome: probe.OK, Addresses: []string{"10.0.0.1"}, QueriesSent: 6}, Same: true,
+		{
+			Name: "a.b.c", Before: probe.NameResult{Outcome: probe.OK, Addresses: []string{"10.0.0.1"}, QueriesSent: 6}, Same: true,
 			After: probe.NameResult{Outcome: probe.OK, Addresses: []string{"10.0.0.1"}, QueriesSent: 6, Source: probe.Measured},
-			Libcs: []probe.PatchLibc{{Libc: probe.Musl, LibcVersion: "1.2.5", Same: true, Before: probe.NameResult{QueriesSent: 6}, After: probe.NameResult{Outcome: probe.OK, QueriesSent: 6}}}},
-		{Name: "code.example", Wanted: true, Before: probe.NameResult{Outcome: probe.OK, Addresses: []string{"203.0.113.80"}, QueriesSent: 8},
-			After: probe.NameResult{Outcome: probe.OK, Addresses: []string{"198.51.100.20"}, QueriesSent: 8, Source: probe.Measured}},
+			Libcs: []probe.PatchLibc{{Libc: probe.Musl, LibcVersion: "1.2.5", Same: true, Before: probe.NameResult{QueriesSent: 6}, After: probe.NameResult{Outcome: probe.OK, QueriesSent: 6}}},
+		},
+		{
+			Name: "code.example", Wanted: true, Before: probe.NameResult{Outcome: probe.OK, Addresses: []string{"203.0.113.80"}, QueriesSent: 8},
+			After: probe.NameResult{Outcome: probe.OK, Addresses: []string{"198.51.100.20"}, QueriesSent: 8, Source: probe.Measured},
+		},
 	}}
 	got := strings.Join(strings.Fields(plain(Patch(&probe.Run{Patch: &p}, Frame{Width: 78, Glyphs: Unicode}))), " ")
 	for _, want := range []string{

@@ -108,8 +108,10 @@ func writeCertificates(l layout) error {
 	if err := os.WriteFile(l.state("ca.crt"), ca.certificate, 0o644); err != nil {
 		return fmt.Errorf("write the cluster authority: %w", err)
 	}
-	serving := []string{"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
-		"localhost", "127.0.0.1", nodeAddress, serviceAPI}
+	serving := []string{
+		"kubernetes", "kubernetes.default", "kubernetes.default.svc", "kubernetes.default.svc.cluster.local",
+		"localhost", "127.0.0.1", nodeAddress, serviceAPI,
+	}
 	for _, pair := range []struct {
 		file, user    string
 		groups, hosts []string

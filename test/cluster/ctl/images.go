@@ -151,15 +151,19 @@ func imageParts(ctx context.Context, l layout, all []built, work string) ([]buil
 		imageFile{path: musl, from: musl, mode: 0o755})
 	single := func(key, from string) builtImage {
 		path := "/app/" + key
-		return builtImage{name: imageName(key), config: imageConfig{Entrypoint: []string{path}},
-			files: append(accounts(), imageFile{path: path, from: from, mode: 0o755})}
+		return builtImage{
+			name: imageName(key), config: imageConfig{Entrypoint: []string{path}},
+			files: append(accounts(), imageFile{path: path, from: from, mode: 0o755}),
+		}
 	}
 	return []builtImage{
 		single("pause", filepath.Join(work, "pause")),
 		{name: imageName("payments"), config: imageConfig{Entrypoint: []string{"/app/payments"}}, files: payments},
 		// Like most musl images, this one has a shell.
-		{name: imageName("checkout"), config: imageConfig{Entrypoint: []string{"/app/checkout"}, Env: []string{"PATH=/bin"}},
-			files: append(checkout, shell...)},
+		{
+			name: imageName("checkout"), config: imageConfig{Entrypoint: []string{"/app/checkout"}, Env: []string{"PATH=/bin"}},
+			files: append(checkout, shell...),
+		},
 		single("cart", filepath.Join(programs, "cart")),
 		single("ledger", filepath.Join(programs, "ledger")),
 		// CoreDNS and, beside it, what makes it a NodeLocal DNSCache.

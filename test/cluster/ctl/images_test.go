@@ -42,9 +42,11 @@ func readTar(t *testing.T, blob []byte) map[string][]byte {
 func TestWriteArchive(t *testing.T) {
 	images := []builtImage{
 		{name: "localhost/one:1", config: imageConfig{Entrypoint: []string{"/app/one"}}, files: []imageFile{
-			{path: "/app/one", text: "program", mode: 0o755}, {path: "/app/two", link: "one"}}},
+			{path: "/app/one", text: "program", mode: 0o755}, {path: "/app/two", link: "one"},
+		}},
 		{name: "localhost/other:2", config: imageConfig{User: "1000"}, files: []imageFile{
-			{path: "/tmp", dir: true, mode: 0o1777}, {path: "/tmp/a", text: "a"}}},
+			{path: "/tmp", dir: true, mode: 0o1777}, {path: "/tmp/a", text: "a"},
+		}},
 	}
 	var first, second bytes.Buffer
 	if err := errors.Join(writeArchive(&first, images), writeArchive(&second, images)); err != nil {
