@@ -366,14 +366,11 @@ const (
 	soaSize = 55
 )
 
-// Size returns the size in bytes of r on the wire, with owner names compressed, and with an OPT record when edns is set.
+// Size returns the size in bytes of r on the wire, names compressed, and with an OPT record when edns is set.
 func Size(r resolver.Reply, edns bool) int {
-	n := headerSize
-	for _, q := range r.Questions {
-		n += nameSize(q.Name) + 4
-	}
+	n, names := questionsEnd(&r)
 	for _, a := range r.Answers {
-		n += recordSize(a)
+		n += names.record(a)
 	}
 	if r.SOAMinimum != nil {
 		n += soaSize
@@ -384,26 +381,66 @@ func Size(r resolver.Reply, edns bool) int {
 	return n
 }
 
-// recordSize is the size of a record on the wire, its owner name compressed.
-func recordSize(r resolver.Record) int {
-	const fixed = 2 + 10
+// questionsEnd returns where the question section ends, and the names in it.
+func questionsEnd(r *resolver.Reply) (int, compression) {
+	end, names := headerSize, compression{}
+	for _, q := range r.Questions {
+		end += names.size(q.Name) + 4
+	}
+	return end, names
+}
+
+// compression holds the names of a message so far, and every name that they end in: what comes again is a pointer of two bytes
+// (RFC 1035 section 4.1.4). Servers compare the case of letters, too.
+type compression map[string]bool
+
+// size returns what a name takes in the message, and adds it.
+func (c compression) size(name string) int {
+	name = strings.TrimSuffix(name, ".")
+	n := 0
+	for name != "" {
+		if c[name] {
+			return n + 2
+		}
+		c[name] = true
+		label, rest := firstLabel(name)
+		n += nameSize(label) - 1
+		name = rest
+	}
+	return n + 1
+}
+
+// firstLabel cuts a name at its first dot that is not escaped.
+func firstLabel(name string) (label, rest string) {
+	for i := 0; i < len(name); i++ {
+		switch name[i] {
+		case '\\':
+			i++
+		case '.':
+			return name[:i], name[i+1:]
+		}
+	}
+	return name, ""
+}
+
+// record returns what a record takes in the message, and adds its names.
+func (c compression) record(r resolver.Record) int {
+	const fixed = 10
+	n := c.size(r.Name) + fixed
 	switch r.Type {
 	case resolver.TypeA:
-		return fixed + 4
+		return n + 4
 	case resolver.TypeAAAA:
-		return fixed + 16
+		return n + 16
 	}
-	return fixed + nameSize(r.Target)
+	return n + c.size(r.Target)
 }
 
 // setEnds notes where each answer ends in the message.
 func setEnds(r *resolver.Reply) {
-	end := headerSize
-	for _, q := range r.Questions {
-		end += nameSize(q.Name) + 4
-	}
+	end, names := questionsEnd(r)
 	for i := range r.Answers {
-		end += recordSize(r.Answers[i])
+		end += names.record(r.Answers[i])
 		r.Answers[i].End = end
 	}
 }
