@@ -4,4 +4,4 @@
 // It wires the other packages together and decides nothing about DNS.
 package cli
 
-//go:generate go test . -run 'TestReadmeIsCurrent|TestRBACPageIsCurrent' -update
+//go:generate go test . -run "TestReadmeIsCurrent|TestRBACPageIsCurrent" -update

@@ -181,6 +181,7 @@ func (o runOptions) look(ctx context.Context, k kube, emit func(probe.Event), sa
 		Facts: facts, Workload: &k8s.Owner.Workload, Hosts: o.asking.hosts, Also: o.asking.also, Found: found, Variants: o.asking.variants,
 		Ask: o.asking.ask(""), Bare: o.asking.bare, Compare: o.asking.compared(settings.Run().Resolver),
 		Count: o.asking.count, Interval: o.asking.interval,
+		Libcs: otherLibcs(facts, w.target.Container, settings.Run().Resolver.Libc),
 	}, emit))
 }
 
