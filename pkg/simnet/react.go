@@ -368,9 +368,10 @@ const (
 
 // Size returns the size in bytes of r on the wire, names compressed, and with an OPT record when edns is set.
 func Size(r resolver.Reply, edns bool) int {
-	n, names := questionsEnd(&r)
-	for _, a := range r.Answers {
-		n += names.record(a)
+	var names compression
+	n := names.questions(&r)
+	for i := range r.Answers {
+		n += names.record(&r.Answers[i])
 	}
 	if r.SOAMinimum != nil {
 		n += soaSize
@@ -381,28 +382,46 @@ func Size(r resolver.Reply, edns bool) int {
 	return n
 }
 
-// questionsEnd returns where the question section ends, and the names in it.
-func questionsEnd(r *resolver.Reply) (int, compression) {
-	end, names := headerSize, compression{}
-	for _, q := range r.Questions {
-		end += names.size(q.Name) + 4
-	}
-	return end, names
-}
-
 // compression holds the names of a message so far, and every name that they end in: what comes again is a pointer of two bytes
 // (RFC 1035 section 4.1.4). Servers compare the case of letters, too.
-type compression map[string]bool
+type compression struct {
+	few [16]string
+	n   int
+	// more are those beyond few, which most messages have none of.
+	more []string
+}
+
+func (c *compression) add(name string) {
+	if c.n < len(c.few) {
+		c.few[c.n] = name
+		c.n++
+		return
+	}
+	c.more = append(c.more, name)
+}
+
+func (c *compression) has(name string) bool {
+	return slices.Contains(c.few[:c.n], name) || slices.Contains(c.more, name)
+}
+
+// questions returns where the question section ends, and adds its names.
+func (c *compression) questions(r *resolver.Reply) int {
+	end := headerSize
+	for i := range r.Questions {
+		end += c.size(r.Questions[i].Name) + 4
+	}
+	return end
+}
 
 // size returns what a name takes in the message, and adds it.
-func (c compression) size(name string) int {
+func (c *compression) size(name string) int {
 	name = strings.TrimSuffix(name, ".")
 	n := 0
 	for name != "" {
-		if c[name] {
+		if c.has(name) {
 			return n + 2
 		}
-		c[name] = true
+		c.add(name)
 		label, rest := firstLabel(name)
 		n += nameSize(label) - 1
 		name = rest
@@ -424,7 +443,7 @@ func firstLabel(name string) (label, rest string) {
 }
 
 // record returns what a record takes in the message, and adds its names.
-func (c compression) record(r resolver.Record) int {
+func (c *compression) record(r *resolver.Record) int {
 	const fixed = 10
 	n := c.size(r.Name) + fixed
 	switch r.Type {
@@ -438,9 +457,10 @@ func (c compression) record(r resolver.Record) int {
 
 // setEnds notes where each answer ends in the message.
 func setEnds(r *resolver.Reply) {
-	end, names := questionsEnd(r)
+	var names compression
+	end := names.questions(r)
 	for i := range r.Answers {
-		end += names.record(r.Answers[i])
+		end += names.record(&r.Answers[i])
 		r.Answers[i].End = end
 	}
 }
