@@ -297,9 +297,21 @@ func TestShutEndsEverything(t *testing.T) {
 
 func TestEncodedSizeIsTheModelsSize(t *testing.T) {
 	// Truncation is decided by the model's sizes, so they must be those of the wire.
-	for _, words := range [][]string{{"a:192.0.2.1"}, {"pad:60"}, {"nodata"}, {"nx"}, {"servfail"}, {"header"}, {"lame"}, {"tc"},
+	for _, words := range [][]string{
+		{"a:192.0.2.1"},
+		{"pad:60"},
+		{"nodata"},
+		{"nx"},
+		{"servfail"},
+		{"header"},
+		{"lame"},
+		{"tc"},
 		// A CNAME's target shares its end with the question, in the same letters or not at all.
-		{"cname:t.example", "pad:50"}, {"cname:T.Example", "pad:3"}, {"cname:elsewhere.test", "a:192.0.2.1"}, {"cname:x.a.b.example", "pad:3"}} {
+		{"cname:t.example", "pad:50"},
+		{"cname:T.Example", "pad:3"},
+		{"cname:elsewhere.test", "a:192.0.2.1"},
+		{"cname:x.a.b.example", "pad:3"},
+	} {
 		w := world(rule("*", words...))
 		for _, edns := range []uint16{0, 1200} {
 			q := decodeQuery(query(1, "a.B.example.", dns.TypeA))
