@@ -53,7 +53,7 @@ func TestCAres(t *testing.T) {
 	b := caresBench(t)
 	excluded := map[string]int{}
 	fixed := caresFixedCases(t, b, excluded)
-	c := comparison{name: "c-ares", differences: caresDifferences, again: func(r *ran) bool { return raced(r) || drewPortTwice(r) }}
+	c := comparison{name: "c-ares", differences: caresDifferences, again: raced}
 	c.recorded = func(r *ran) []string {
 		r.recorded.Packets = byName(r.recorded.Packets)
 		return RecordedDifferences(r.c, *r.recorded, r.real, false)
@@ -65,14 +65,6 @@ func TestCAres(t *testing.T) {
 // race, which on a busy machine end otherwise now and then (O07: both are truncated, and share a TCP connection if the second is
 // seen before the first one's is closed). A resolver that is wrong is wrong again.
 func raced(r *ran) bool { return r.number < 0 }
-
-// drewPortTwice picks cases that differ in nothing but which packets share a socket: by chance the kernel gives a later socket the
-// port of one that was closed. A resolver that shares sockets shares them again.
-func drewPortTwice(r *ran) bool {
-	return !slices.ContainsFunc(caresDifferences(r), func(d Difference) bool {
-		return !aboutClasses(d) && !strings.HasPrefix(d.Text, sharedByNames)
-	})
-}
 
 // sharedByNames begins the difference in how often names share a socket.
 const sharedByNames = "sockets shared by names: "

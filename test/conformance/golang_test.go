@@ -58,18 +58,8 @@ func TestGoWithCgo(t *testing.T) {
 
 func compareGo(t *testing.T, b *Bench, fixed []*ran, excluded map[string]int) {
 	t.Helper()
-	c := comparison{name: "go", recorded: goRecordedDifferences, again: drewTwice, chances: 4, apart: true}
+	c := comparison{name: "go", recorded: goRecordedDifferences, chances: 4, apart: true}
 	c.run(t, b, fixed, randomCases(t, b.Library, *flagRandom)).print("go "+b.Version, excluded)
-}
-
-// drewTwice picks cases that differ in nothing but which packets share a socket or an id: every exchange of Go has its own, and
-// by chance the kernel or the dice give the same one twice. A resolver that shares them shares them again.
-func drewTwice(r *ran) bool {
-	return !slices.ContainsFunc(Differences(r.c, r.real, r.ours), func(d Difference) bool { return !aboutClasses(d) })
-}
-
-func aboutClasses(d Difference) bool {
-	return strings.HasPrefix(d.Text, "packet ") && (strings.Contains(d.Text, ": socket: ") || strings.Contains(d.Text, ": id: "))
 }
 
 // goRecordedDifferences compares with the recording, whose program had texts for errors, and other orders of addresses.
