@@ -1,6 +1,7 @@
 package patch
 
 import (
+	"slices"
 	"time"
 
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/diagnose"
@@ -46,7 +47,7 @@ type Candidate struct {
 }
 
 // Choose returns the candidate to propose: among those that leave every name with its outcome and addresses and save queries
-// for the hosts, the one that makes the fewest names in use leave the cluster that did not before, then the one with the
+// for the hosts, for outside names the usual value of ndots, then the one that makes the fewest names in use leave the cluster that did not before, then the one with the
 // fewest queries in all, then the one nearest to the value in force.
 //
 // A name that does not resolve now may resolve then, which weighs more than any query.
@@ -67,12 +68,24 @@ func Choose(s Situation, candidates []Candidate) (Candidate, bool) {
 	return best, chosen
 }
 
+// usual is the value of ndots that serves nearly every outside name, those as well that the pod will use tomorrow: few have less
+// than two dots. Where it breaks nothing in use, two more queries for a cluster name of two dots are a fair price for that.
+const usual = 2
+
 // cost is what speaks against a candidate, the weightiest first.
-type cost struct{ failing, leaving, queries, distance int }
+type cost struct {
+	failing int
+	// unusual is 1 for another value of ndots than the usual one, where the hosts are outside of the cluster.
+	unusual                    int
+	leaving, queries, distance int
+}
 
 func (a cost) less(b cost) bool {
 	if a.failing != b.failing {
 		return a.failing < b.failing
+	}
+	if a.unusual != b.unusual {
+		return a.unusual < b.unusual
 	}
 	if a.leaving != b.leaving {
 		return a.leaving < b.leaving
@@ -86,6 +99,9 @@ func (a cost) less(b cost) bool {
 // cost weighs c, and returns false when c cannot be proposed at all.
 func (s Situation) cost(c Candidate) (cost, bool) {
 	k := cost{distance: max(c.Ndots-s.Ndots, s.Ndots-c.Ndots)}
+	if c.Ndots != usual && s.outside() {
+		k.unusual = 1
+	}
 	if k.distance == 0 {
 		return k, false
 	}
@@ -111,6 +127,11 @@ func (s Situation) cost(c Candidate) (cost, bool) {
 		}
 	}
 	return k, mended > 0 || saved > 0 && k.queries < 0
+}
+
+// outside says whether every host is a name outside of the cluster.
+func (s Situation) outside() bool {
+	return !slices.ContainsFunc(s.Hosts, func(r probe.Resolution) bool { return !diagnose.LeavesCluster(r.Host, s.Zone) })
 }
 
 // keeps says whether the change leaves a name as good as it is in every container.
