@@ -1,8 +1,6 @@
 package cli
 
 import (
-	"encoding/json"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -59,12 +57,7 @@ func writeDifference(w io.Writer, format string, d report.Difference) error {
 	case formatMarkdown:
 		return report.DifferenceMarkdown(w, d)
 	case formatJSON:
-		text, err := json.MarshalIndent(d, "", "  ")
-		if err != nil {
-			return fmt.Errorf("write the difference as JSON: %w", err)
-		}
-		_, err = w.Write(append(text, '\n'))
-		return err
+		return report.DifferenceJSON(w, d)
 	}
 	return report.DifferenceText(w, d)
 }

@@ -22,8 +22,8 @@ func diff(path []string, was, will map[string]any) (string, error) {
 		return "", err
 	}
 	indent := strings.Repeat("  ", len(path))
-	for _, l := range compare(before, now) {
-		lines = append(lines, l.sign+" "+indent+l.text)
+	for _, l := range Edits(before, now) {
+		lines = append(lines, l.Sign+" "+indent+l.Text)
 	}
 	return strings.Join(lines, "\n") + "\n", nil
 }
@@ -42,10 +42,12 @@ func yamlLines(spec map[string]any) ([]string, error) {
 	return strings.Split(strings.TrimSuffix(string(text), "\n"), "\n"), nil
 }
 
-type diffLine struct{ sign, text string }
+// DiffLine is a line that stays (" "), goes ("-") or comes ("+").
+type DiffLine struct{ Sign, Text string }
 
-// compare is the shortest edit from before to after, by the longest common subsequence. Option lists are short.
-func compare(before, after []string) []diffLine {
+// Edits is the shortest way from before to after, by the longest common subsequence. It takes the product of both lengths in
+// memory: it is meant for short lists.
+func Edits(before, after []string) []DiffLine {
 	// common[i][j] is the length for before[i:] and after[j:].
 	common := make([][]int, len(before)+1)
 	for i := range common {
@@ -60,18 +62,18 @@ func compare(before, after []string) []diffLine {
 			}
 		}
 	}
-	var out []diffLine
+	var out []DiffLine
 	i, j := 0, 0
 	for i < len(before) || j < len(after) {
 		switch {
 		case i < len(before) && j < len(after) && before[i] == after[j]:
-			out = append(out, diffLine{" ", after[j]})
+			out = append(out, DiffLine{" ", after[j]})
 			i, j = i+1, j+1
 		case i < len(before) && (j == len(after) || common[i+1][j] >= common[i][j+1]):
-			out = append(out, diffLine{"-", before[i]})
+			out = append(out, DiffLine{"-", before[i]})
 			i++
 		default:
-			out = append(out, diffLine{"+", after[j]})
+			out = append(out, DiffLine{"+", after[j]})
 			j++
 		}
 	}

@@ -2,11 +2,13 @@ package report
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
 
+	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/patch"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/printable"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/probe"
 	"github.com/kubectl-dnsprobe/kubectl-dnsprobe/pkg/view"
@@ -109,32 +111,15 @@ func place(run *probe.Run) string {
 
 func settingsLines(run *probe.Run) []string { return printable.Lines(run.Settings.Raw, 1000, 4096) }
 
-// changes returns the lines that are not in both lists, as a diff without context (longest common subsequence).
+// maxCompared bounds a list that is compared: what it takes grows with its square, and a saved run can be anybody's.
+const maxCompared = 500
+
+// changes returns the lines that are not in both lists, as a diff without context.
 func changes(before, after []string) []string {
-	common := make([][]int, len(before)+1)
-	for i := range common {
-		common[i] = make([]int, len(after)+1)
-	}
-	for i := len(before) - 1; i >= 0; i-- {
-		for j := len(after) - 1; j >= 0; j-- {
-			if before[i] == after[j] {
-				common[i][j] = common[i+1][j+1] + 1
-			} else {
-				common[i][j] = max(common[i+1][j], common[i][j+1])
-			}
-		}
-	}
 	out := []string{}
-	for i, j := 0, 0; i < len(before) || j < len(after); {
-		switch {
-		case i < len(before) && j < len(after) && before[i] == after[j]:
-			i, j = i+1, j+1
-		case j == len(after) || i < len(before) && common[i+1][j] >= common[i][j+1]:
-			out = append(out, "- "+before[i])
-			i++
-		default:
-			out = append(out, "+ "+after[j])
-			j++
+	for _, l := range patch.Edits(before[:min(len(before), maxCompared)], after[:min(len(after), maxCompared)]) {
+		if l.Sign != " " {
+			out = append(out, l.Sign+" "+l.Text)
 		}
 	}
 	return out
@@ -214,6 +199,16 @@ func (h *HostResult) String() string {
 		text += fmt.Sprintf(" (median of %d, %s to %s)", h.Samples, view.Duration(h.Least), view.Duration(h.Most))
 	}
 	return text
+}
+
+// DifferenceJSON writes a difference as an indented JSON document. As in JSON, what a terminal would obey is escaped.
+func DifferenceJSON(w io.Writer, d Difference) error {
+	text, err := json.MarshalIndent(d, "", "  ")
+	if err != nil {
+		return fmt.Errorf("write the difference as JSON: %w", err)
+	}
+	_, err = io.WriteString(w, escapeUnsafe(string(text))+"\n")
+	return err
 }
 
 // DifferenceText writes a difference for a terminal.

@@ -86,3 +86,24 @@ func TestChanges(t *testing.T) {
 		}
 	}
 }
+
+func TestDifferenceOfHostileRuns(t *testing.T) {
+	run := viewtest.Hostile().Run()
+	for range 20_000 {
+		run.Resolutions[0].Attempts = append(run.Resolutions[0].Attempts, probe.Attempt{Name: "\u202e\u009b31m."})
+	}
+	d := Compare(viewtest.Hostile().Run(), run)
+	for _, write := range []func(*bytes.Buffer) error{
+		func(b *bytes.Buffer) error { return DifferenceJSON(b, d) },
+		func(b *bytes.Buffer) error { return DifferenceText(b, d) },
+		func(b *bytes.Buffer) error { return DifferenceMarkdown(b, d) },
+	} {
+		var b bytes.Buffer
+		if err := write(&b); err != nil {
+			t.Fatal(err)
+		}
+		if i := strings.IndexAny(b.String(), "\u202e\u009b\x1b"); i >= 0 {
+			t.Errorf("a terminal would obey %q", b.String()[i:min(b.Len(), i+20)])
+		}
+	}
+}

@@ -71,7 +71,7 @@ func lines(run *probe.Run, f view.Frame) []view.Line {
 		out = append(out, inset(asked)...)
 	}
 	out = append(out, whatIf(run, shown, f)...)
-	out = append(out, patch(run, f)...)
+	out = append(out, patchLines(run, f)...)
 	if p := view.Problems(run, narrower(f)); len(p) > 0 {
 		out = append(out, view.Line{}, view.L(view.Strong, "Could not be done"))
 		out = append(out, inset(p)...)
@@ -165,7 +165,7 @@ func whatIfOf(run *probe.Run, r *probe.Resolution, name bool, f view.Frame) []vi
 	return out
 }
 
-func patch(run *probe.Run, f view.Frame) []view.Line {
+func patchLines(run *probe.Run, f view.Frame) []view.Line {
 	if run.Patch == nil {
 		return nil
 	}
@@ -188,7 +188,7 @@ func PatchText(w io.Writer, run probe.Run, o Options) error {
 	}
 	out = append(out, whatIf(&run, shown, f)...)
 	if run.Patch != nil {
-		out = append(out, patch(&run, f)...)
+		out = append(out, patchLines(&run, f)...)
 	} else {
 		out = append(out, view.Line{}, view.L(view.Strong, "No patch"))
 		out = append(out, inset(view.Wrap(view.Plain, noPatch(&run), narrower(f).Width))...)
